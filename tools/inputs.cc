@@ -132,7 +132,10 @@ void InputLoop::find_their_jobs() {
   const bool is_searched = this->is_searched();
   std::set<std::string> left_out;
   if (is_searched) {
-    for (const std::string& remark : job_remarks(list)) console_.warning(verb_, remark);
+    for (const std::string& remark : job_remarks(list)) {
+      console_.warning(verb_, remark);
+      remarks_.push_back(remark);
+    }
     for (const std::string& path : list.merged) {
       console_.note(path, "is a merged timeline of ranks and was passed over");
       left_out.insert(path);
@@ -188,6 +191,7 @@ Result<Trace> InputLoop::read(const std::string& path) {
   console_.progress(subject, 1, 1);
   if (!trace.ok()) {
     console_.error(subject, trace.status().message());
+    remarks_.push_back(subject + ": " + trace.status().message());
     return trace;
   }
   if (Status merged = trace->check_not_merged(); !merged.ok()) {

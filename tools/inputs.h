@@ -86,6 +86,9 @@ class InputLoop {
 
   bool has_failed() const { return has_failed_; }
 
+  /// What was said of the inputs as a job, and which of them could not be read. Sentences.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
   /// After the input that is taken now no other is read.
   void stop() { rules_.needs_all = true; }
 
@@ -105,6 +108,7 @@ class InputLoop {
   InputRules rules_;
   std::optional<FoundTraces> found_;
   std::map<std::string, std::int64_t> ranks_;  // of inputs, as far as they are known unread
+  std::vector<std::string> remarks_;
   std::size_t taken_ = 0;
   bool has_failed_ = false;
   bool has_rank_among_others_ = false;

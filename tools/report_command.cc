@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,9 @@ constexpr const char* kAbout =
     "it,\n"
     "steps, operators, kernels, GPUs, memory, modules, lines, FLOPs, a flame graph and checks. It\n"
     "opens in any browser without a network, and can be sent to others. Several traces are chosen\n"
-    "at the top.\n";
+    "at the top. If they are the ranks of a job, the page begins with the job: who holds it up, "
+    "who\n"
+    "waits for whom, and how fast collectives are.\n";
 
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
@@ -64,6 +67,7 @@ int run(const OptionParser& parser) {
       },
       {},
       [&] {
+        for (const std::string& remark : loop.remarks()) page.add_remark(remark);
         const auto write = [&] {
           const Result<std::string> html = page.html();
           if (!html.ok()) return html.status();
@@ -92,18 +96,19 @@ Command report_command() {
                      .help = "the page's title (default: the name of the trace)"},
                     {.name = "views",
                      .value = "NAMES",
-                     .help = "only these views, separated by commas: summary, steps, operators, "
+                     .help = "only these views, separated by commas: ranks (of a job), summary, "
+                             "timeline, steps, operators, "
                              "kernels, gpu, memory, "
                              "modules, lines, flops, flame_graph, threads, checks"},
                     {.name = "limit",
                      .value = "SIZE",
                      .help = "size of the file, such as 500KB; rows and frames are left out to "
-                             "keep it, and counted in the page",
+                             "keep it, of a job also views of ranks, and counted in the page",
                      .otherwise = "2MB"}}}},
       .examples = {{"tbtrace report trace.json.gz -o report.html",
                     "all there is to see of a trace; then open report.html"},
                    {"tbtrace report ranks/ -o job.html --limit 10MB",
-                    "all ranks of a job, one is chosen at the top"},
+                    "a job: who holds it up and why; a rank is chosen at the top"},
                    {"tbtrace report trace.json.gz -o memory.html --views summary,memory",
                     "two views"}},
       .run = run,

@@ -5,6 +5,8 @@ import { AddressState } from "./parts/state.js";
 import { themeOf, applyTheme, listenToSystemTheme } from "./parts/theme.js";
 import { failureBox } from "./parts/trace_column.js";
 import { EmbeddedSource } from "./data/source.js";
+import { readRanks } from "./ranks/document.js";
+import { RanksColumn } from "./ranks/column.js";
 import { App } from "./app.js";
 
 /** @typedef {import("./data/source.js").ReportIndex} Index */
@@ -24,6 +26,10 @@ class ReportApp extends App {
     this.index = null;
     /** @private @type {HTMLSelectElement | null} */
     this.chooser = null;
+    /** @private */
+    this.ofTrace = this.columns;
+    /** @private */
+    this.ofJob = [new RanksColumn(this, () => source.section("job-ranks", readRanks), () => this.timelines())];
     /** @private */
     this.themeButton = h("button", { type: "button", class: "icon",
                                      onclick: () => this.switchTheme() });
@@ -62,12 +68,13 @@ class ReportApp extends App {
     if (index.traces.length > 1) {
       this.chooser = /** @type {HTMLSelectElement} */ (h("select", {
         "aria-label": "Trace", onchange: () => {
-          this.state.change({ trace: this.chooser?.value ?? "0" }, true);
+          // The view of the job is not of a trace.
+          const view = this.viewName() === "ranks" ? this.views[1]?.name ?? "ranks" : this.viewName();
+          this.state.change({ trace: this.chooser?.value ?? "0", view }, true);
           this.draw();
         },
       }, index.traces.map((trace, number) => h("option", { value: number },
-        trace.rank === null || trace.rank === undefined ? trace.name
-          : `rank ${trace.rank}: ${trace.name}`))));
+        this.traceLabel(trace)))));
     }
     return h("header", { class: "top" },
       h("span", { class: "brand" }, "tbtrace"),
@@ -77,6 +84,46 @@ class ReportApp extends App {
                     onclick: () => this.help?.showModal() }, "?"));
   }
 
+  /**
+   * @private
+   * @param {import("./data/source.js").IndexTrace} trace
+   */
+  traceLabel(trace) {
+    const rank = trace.job_rank ?? trace.rank;
+    return (rank === null || rank === undefined ? trace.name : `rank ${rank}: ${trace.name}`) +
+      (this.isLeftOut(trace) ? " (left out)" : "");
+  }
+
+  /**
+   * @private
+   * @param {import("./data/source.js").IndexTrace} trace
+   */
+  isLeftOut(trace) {
+    return Boolean(this.index?.job) && this.views.length > 1 && Object.keys(trace.sections).length === 0;
+  }
+
+  /**
+   * Where the timelines of ranks are.
+   * @private
+   * @returns {import("./ranks/view.js").RankTraces}
+   */
+  timelines() {
+    const traces = (this.index?.traces ?? []).map((trace, number) => ({ ...trace, number }))
+      .filter(({ sections }) => "timeline" in sections);
+    return {
+      hasAny: traces.length > 0,
+      find: (rank, start) => {
+        const own = traces.filter((trace) => trace.job_rank === rank && (trace.job_start_ns ?? 0) <= start)
+          .sort((a, b) => (b.job_start_ns ?? 0) - (a.job_start_ns ?? 0))[0];
+        return own ? { trace: String(own.number), start_ns: start - (own.job_start_ns ?? 0) } : null;
+      },
+      open: (trace, params) => {
+        this.state.change({ trace });
+        this.go(this.ofTrace[0], "timeline", params);
+      },
+    };
+  }
+
   /** @override */
   chosen() {
     const traces = this.index?.traces ?? [];
@@ -84,14 +131,21 @@ class ReportApp extends App {
     const number = Number.isInteger(wanted) && wanted >= 0 && wanted < traces.length ? wanted : 0;
     const trace = traces[number];
     if (!trace) return emptyBox("The page has no trace.");
+    const view = this.viewName();
+    if (view !== "ranks" && this.isLeftOut(trace)) {
+      return emptyBox(`The views of ${this.traceLabel(trace)} did not fit into the size of the page. Make it again with a larger --limit, or with this trace alone.`);
+    }
     return {
-      trace: String(number), input: trace.name, view: this.viewName(), title: this.viewTitle(),
-      has: (/** @type {string} */ view) => view in trace.sections,
+      trace: String(number), input: view === "ranks" ? "job" : trace.name, view, title: this.viewTitle(),
+      has: (/** @type {string} */ one) => one in trace.sections || (one === "ranks" && Boolean(this.index?.job)),
     };
   }
 
   /** @override */
   async draw(/** @type {import("./parts/trace_column.js").TraceColumn | undefined} */ focus) {
+    const isJob = this.viewName() === "ranks";
+    for (const column of isJob ? this.ofTrace : this.ofJob) column.stop();
+    this.show(isJob ? this.ofJob : this.ofTrace);
     const theme = this.theme();
     const other = theme === "dark" ? "light" : "dark";
     this.themeButton.textContent = theme === "dark" ? "\u2600" : "\u263e";

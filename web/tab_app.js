@@ -5,7 +5,9 @@ import { emptyBox } from "./parts/empty.js";
 import { applyTheme } from "./parts/theme.js";
 import { TraceColumn, failureBox } from "./parts/trace_column.js";
 import { CompareColumn } from "./compare/column.js";
-import { RunList } from "./data/runs.js";
+import { RanksColumn } from "./ranks/column.js";
+import { rankRows } from "./ranks/document.js";
+import { RunList, jobMark } from "./data/runs.js";
 import { App } from "./app.js";
 import { TraceChooser, newTraces, runLabel } from "./tab_chooser.js";
 import { emptyPage } from "./tab_empty.js";
@@ -20,6 +22,8 @@ const whileEmpty = 3000;
 const afterReload = 2500;
 /** The view of two traces. */
 const compareView = { name: "compare", title: "Compare" };
+/** The view of a run with several workers. */
+const ranksView = { name: "ranks", title: "Ranks" };
 /** State that means the same for another trace; what is selected or in sight does not. */
 const ofAnyTrace = /\.(sort|order|search|find|columns|table|parts|stack)$/;
 
@@ -53,6 +57,12 @@ export class TabApp extends App {
     this.comparison = new CompareColumn(this, (signal) =>
       this.server.comparison(this.traceOf(0) ?? "", this.traceOf(1) ?? "", signal));
     this.comparison.bar = h("div", { class: "bars" });
+    /** All ranks of the job that the first trace is of. @private */
+    this.ranks = new RanksColumn(this, (signal) => {
+      const trace = this.traceOf(0);
+      return this.server.ranks(trace ?? "", jobMark(this.runs?.jobOf(trace) ?? []), signal);
+    }, (ranks) => this.timelines(ranks));
+    this.ranks.bar = h("div", { class: "bars" });
     /**
      * Views of one trace.
      * @private
@@ -191,7 +201,7 @@ export class TabApp extends App {
     this.updateBars();
     const news = before && newTraces(before, runs);
     if (news) this.say(news);
-    if (this.isCompared()) {
+    if (this.isCompared() || this.isOfJob()) {
       if (this.both.some((_, number) => this.drawnTraces[number] !== this.drawnTrace(number))) this.draw();
       return;
     }
@@ -200,9 +210,43 @@ export class TabApp extends App {
     });
   }
 
-  /** Two traces can be compared. @private */
+  /** Two traces can be compared, and workers of a run seen as one job. @private */
   chooseViews() {
-    this.views = this.traceOf(1) === null ? this.ownViews : [...this.ownViews, compareView];
+    const isJob = (this.runs?.jobOf(this.traceOf(0)).length ?? 0) > 1 && this.traceOf(1) === null;
+    this.views = [...isJob ? [ranksView] : [], ...this.ownViews,
+                  ...this.traceOf(1) === null ? [] : [compareView]];
+  }
+
+  /** @override All ranks are read only if somebody asks for them. */
+  viewName() {
+    const name = this.state.get("view");
+    return this.views.some((view) => view.name === name) ? String(name) : this.ownViews[0]?.name ?? "";
+  }
+
+  /** @private */
+  isOfJob() {
+    return this.viewName() === "ranks";
+  }
+
+  /**
+   * Where the timelines of ranks are.
+   * @private
+   * @param {import("./ranks/document.js").Ranks} ranks
+   * @returns {import("./ranks/view.js").RankTraces}
+   */
+  timelines(ranks) {
+    const inputs = new Map(rankRows(ranks).map(({ rank, input }) => [rank, String(input)]));
+    return {
+      hasAny: true,
+      find: (rank, start_ns) => {
+        const trace = inputs.get(rank);
+        return trace !== undefined && this.runs?.place(trace) ? { trace, start_ns } : null;
+      },
+      open: (trace, params) => {
+        this.state.change({ trace });
+        this.go(this.both[0], "timeline", params);
+      },
+    };
   }
 
   /** @private */
@@ -240,9 +284,17 @@ export class TabApp extends App {
                                               this.runs?.problems]]);
   }
 
-  /** @override */
-  chosen(/** @type {TraceColumn} */ column) {
+  /**
+   * @override
+   * @param {TraceColumn} column
+   * @returns {import("./parts/trace_column.js").ChosenTrace | HTMLElement}
+   */
+  chosen(column) {
     if (column === this.comparison) return this.chosenSides();
+    if (column === this.ranks) {
+      const chosen = this.chosen(this.both[0]);
+      return chosen instanceof HTMLElement ? chosen : { ...chosen, view: "ranks", title: "Ranks" };
+    }
     const { runs } = this;
     const trace = this.traceOf(this.both.indexOf(column));
     const place = runs?.place(trace);
@@ -292,10 +344,15 @@ export class TabApp extends App {
     if (this.isCompared()) {
       this.show([this.comparison]);
       this.comparison.bar?.replaceChildren(...this.both.flatMap(({ bar }) => bar ?? []));
-      for (const column of this.both) column.stop();
+      for (const column of [...this.both, this.ranks]) column.stop();
+    } else if (this.isOfJob()) {
+      this.show([this.ranks]);
+      this.ranks.bar?.replaceChildren(...this.both[0].bar ? [this.both[0].bar] : []);
+      for (const column of [...this.both, this.comparison]) column.stop();
     } else {
       this.show(this.traceOf(1) === null ? [this.both[0]] : this.both);
       this.comparison.stop();
+      this.ranks.stop();
       if (this.columns.length === 1) this.both[1].stop();
     }
     this.updateBars();
@@ -318,9 +375,10 @@ export class TabApp extends App {
       }
     }
     this.state.change(changes, true);
+    this.chooseViews();
     this.updateBars();
     this.drawNavigation();
-    if (this.isCompared()) this.draw();
+    if (this.isCompared() || this.columns[0] === this.ranks) this.draw();
     else this.drawColumn(this.both[number]);
   }
 

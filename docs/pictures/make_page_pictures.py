@@ -4,7 +4,7 @@
 usage: .venv/bin/python docs/pictures/make_page_pictures.py [--tbtrace build/tools/tbtrace]
 
 Of traces that torch recorded: two steps of a perceptron on a GPU, one with Python stacks, and a network before and after
-a change. Needs `tools/setup.sh --tests`.
+a change; and of the job of four ranks in tests/data. Needs `tools/setup.sh --tests`.
 """
 import argparse
 import pathlib
@@ -38,17 +38,34 @@ def take_comparison(browser, tbtrace, folder, scratch):
         page.close()
 
 
+def take_ranks(browser, tbtrace, folder, scratch):
+    """The view of a job from its top, and a step of its ranks."""
+    page_file = scratch / "job.html"
+    subprocess.run([tbtrace, "report", "tests/data/slow_loader_job", "-o", page_file, "-q"], check=True, cwd=ROOT)
+    page = browser.new_page(viewport={"width": 1200, "height": 1000}, color_scheme="light")
+    page.goto(page_file.as_uri())
+    page.wait_for_selector(".ranks .step-board")
+    page.wait_for_timeout(600)
+    page.screenshot(path=folder / "ranks.png")
+    page.locator(".step-board").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(200)
+    page.locator("section.section:has(.step-board)").screenshot(path=folder / "ranks_step.png")
+    page.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", default=ROOT / "build/tools/tbtrace")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--only-comparison", action="store_true", help="leave the other pictures as they are")
+    parser.add_argument("--only-ranks", action="store_true", help="leave the other pictures as they are")
     options = parser.parse_args()
     folder = ROOT / "docs/pictures/page"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
-        for view, trace, theme in [] if options.only_comparison else PICTURES:
+        for view, trace, theme in [] if options.only_comparison or options.only_ranks else PICTURES:
             page_file = pathlib.Path(scratch) / f"{trace.name}.html"
             if not page_file.exists():
                 subprocess.run([options.tbtrace, "report", trace, "-o", page_file, "-q"], check=True)
@@ -58,7 +75,10 @@ def main():
             page.wait_for_timeout(400)
             page.screenshot(path=folder / f"{view.split('&')[0]}.png")
             page.close()
-        take_comparison(browser, pathlib.Path(options.tbtrace).resolve(), folder, pathlib.Path(scratch))
+        if not options.only_ranks:
+            take_comparison(browser, pathlib.Path(options.tbtrace).resolve(), folder, pathlib.Path(scratch))
+        if not options.only_comparison:
+            take_ranks(browser, pathlib.Path(options.tbtrace).resolve(), folder, pathlib.Path(scratch))
         browser.close()
 
 

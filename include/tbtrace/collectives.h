@@ -65,6 +65,9 @@ struct ProcessGroup {
   bool operator==(const ProcessGroup&) const = default;
 };
 
+/// `default_pg 0 [0, 1, 2, 3]`, `mesh_tp 1 [0, 1]`: what is known of it; may be empty.
+std::string group_text(const ProcessGroup& group);
+
 /// A rank's part in one collective: a kernel, or on the host a range such as `gloo:all_reduce`.
 struct RankCollective {
   CollectiveKind kind = CollectiveKind::other;
@@ -113,6 +116,17 @@ inline constexpr std::size_t kRankTimes = 8;
 /// `compute`, `communication`, ...
 std::string_view rank_time_name(RankTime time);
 
+/// A step in so many parts of the same length, drawn as a line.
+inline constexpr std::uint16_t kActivityParts = 500;
+
+/// Parts of a step that follow each other, of which most of the time counts as the same.
+struct ActivityRun {
+  std::uint16_t end = 0;  ///< the part after the last one; the run begins where the one before ends
+  RankTime time = RankTime::unknown;
+
+  bool operator==(const ActivityRun&) const = default;
+};
+
 /// A step of a rank: from the end of the last collective of the step before to that of its own, so
 /// that it is equally long on ranks that wait for each other. The first one begins on the host.
 struct RankStep {
@@ -127,6 +141,7 @@ struct RankStep {
   /// times there were; of the kernels that began in the step.
   std::int64_t launch_interval_ns = 0;
   std::uint64_t launch_intervals = 0;
+  std::vector<ActivityRun> activity;  ///< what it did when, for pictures; empty unless asked for
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   std::int64_t ns(RankTime time) const { return time_ns[static_cast<std::size_t>(time)]; }
@@ -181,8 +196,13 @@ inline constexpr ArgumentSet kRankArguments =
     ArgumentSet{ArgumentGroup::collectives, ArgumentGroup::graphs} |
     ArgumentSet{Argument::input_dims, Argument::input_types, Argument::grid};
 
+struct RankRecordOptions {
+  bool with_activity = false;  ///< RankStep::activity, about 100 bytes more per step
+};
+
 /// Takes O(n log n) time. Steps are `ProfilerStep#N`, else what `steps --infer-steps` finds.
-RankRecord rank_record(const Trace& trace, const std::string& path = {});
+RankRecord rank_record(const Trace& trace, const std::string& path = {},
+                       const RankRecordOptions& options = {});
 
 /// How the records of a collective were found to belong together.
 enum class MatchedBy : std::uint8_t {
@@ -244,6 +264,8 @@ struct JobCollectives {
   const RankCollective& part(const CollectiveMember& member) const {
     return ranks[member.rank].record.collectives[member.collective];
   }
+  /// `all_reduce`, or `send` for a send and its receive.
+  std::string_view name(const MatchedCollective& one) const;
   std::uint64_t unmatched_total() const;
 };
 

@@ -46,6 +46,12 @@ struct CollectiveTimes {
 std::vector<CollectiveTimes> collective_times(const JobCollectives& job,
                                               std::span<const RankClock> clocks);
 
+/// By JobCollectives::ranks, then by RankRecord::steps: how long the rank waited for others in the
+/// step and computed nothing, a part of its exposed communication. Waits that are unknown count as
+/// none.
+std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
+                                                  std::span<const CollectiveTimes> times);
+
 /// What a rank waited for others, and they for it.
 struct RankWaits {
   std::int64_t rank = 0;

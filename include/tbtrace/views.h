@@ -73,7 +73,8 @@ Result<std::string> range_document(const Trace& trace, const RangePlace& place);
 
 struct ReportPageOptions {
   std::string title = {};  ///< empty: the names of the traces
-  /// Names of views; empty: those that are in reports. They keep their own order.
+  /// Names of views; empty: those that are in reports. They keep their own order. `ranks` is the
+  /// view of the job, if the traces are ranks of one (ranks_view.h).
   std::vector<std::string> views = {};
   /// A directory: lines of the view `lines` that are in source files below it get their text. Links
   /// that lead out of it are not followed, and no other file is read. Empty: none.
@@ -89,8 +90,8 @@ struct ReportPageOptions {
 Status check_report_page_options(const ReportPageOptions& options);
 
 /// Makes one HTML page of several traces, which is complete in itself: it needs no network, no
-/// other file, and runs from `file://`. Keeps what the views show, not the traces. One thread at a
-/// time.
+/// other file, and runs from `file://`. If they are ranks of a job it begins with the view `ranks`.
+/// Keeps what the views show, not the traces. One thread at a time.
 class ReportPage {
  public:
   explicit ReportPage(ReportPageOptions options = {});
@@ -101,7 +102,11 @@ class ReportPage {
   /// `name`: such as the path of the file. Fails as view_document() does.
   Status add(const Trace& trace, std::string name);
 
-  /// Fails without traces, and if they do not fit into `bytes`.
+  /// What people should know of the job, such as job_remarks(); the view `ranks` says it.
+  void add_remark(std::string remark);
+
+  /// Fails without traces, and if they do not fit into `bytes`. Of a job those ranks that do not
+  /// fit are left out; the page says so, and keeps the view `ranks`.
   Result<std::string> html() const;
 
  private:

@@ -20,6 +20,7 @@ NB_MODULE(_tbtrace, module) {
   python::bind_partial(module);  // a trace makes one
   python::bind_trace(module);
   python::bind_trace_set(module);
+  python::bind_ranks(module);
   python::bind_diff(module);
   python::bind_compare(module);
   python::bind_convert(module);

@@ -241,9 +241,9 @@ void emit_text_or_null(wire::JsonEmitter& json, std::string_view key, std::strin
 }
 
 /// The columns that people see first. All rows of a trace are of one rank.
-std::vector<std::string> shown_of(const AnalysisReport& report) {
-  std::vector<std::string> shown = report.shown;
-  std::erase(shown, "rank");
+std::vector<std::string> shown_of(const TableContent& content) {
+  std::vector<std::string> shown = content.report.shown;
+  if (!content.is_of_job) std::erase(shown, "rank");
   return shown;
 }
 
@@ -295,7 +295,7 @@ void pages::emit_table(wire::JsonEmitter& json, const TableContent& content,
   json.key("is_curve");
   json.boolean(content.is_curve);
   emit_text_or_null(json, "sort_by", content.sort_by);
-  emit_list(json, "shown", shown_of(report));
+  emit_list(json, "shown", shown_of(content));
   emit_tree(json, report.tree);
   json.key("columns");
   json.begin_array();

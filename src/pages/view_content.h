@@ -30,6 +30,7 @@ struct TableContent {
   std::size_t left_out = 0;                     ///< rows that are not in the report any more
   std::vector<ColumnDescription> columns = {};  ///< what is known of the columns
   std::string empty = {};                       ///< without rows: why
+  bool is_of_job = false;  ///< of several ranks, so that people see the column `rank`
 };
 
 struct StacksContent {

@@ -294,7 +294,8 @@ const ViewDescription* view_named(std::string_view name) {
 }
 
 ArgumentSet view_arguments() {
-  ArgumentSet arguments = kSummaryArguments | kOperatorArguments | kModuleArguments;
+  ArgumentSet arguments = kSummaryArguments | kOperatorArguments | kModuleArguments |
+                          table_named("collectives")->all_arguments();
   for (const ViewParts& parts : view_list()) {
     for (const TablePart& part : parts.tables) {
       arguments = arguments | table_named(part.table)->all_arguments();

@@ -126,6 +126,27 @@ TEST(ReportPage, FailsIfItCannotKeepItsLimit) {
                   "the page has at least [0-9]+ KB; allow more, or take fewer traces or views"));
 }
 
+TEST(ReportPage, TheViewOfAJobNeedsTwoRanks) {
+  ReportPage page({.views = {"ranks"}});
+  ASSERT_TRUE(page.add(trace_of({"aten::add"}), "rank0.json").ok());
+  EXPECT_THAT(page.html().status().message(), HasSubstr("two or more ranks"));
+  ASSERT_TRUE(page.add(trace_of({"aten::add"}), "rank1.json").ok());
+  page.add_remark("rank 2 is missing");
+  const Result<std::string> html = page.html();
+  ASSERT_TRUE(html.ok());
+  EXPECT_THAT(*html, HasSubstr("id=\"job-ranks\">H4sI"));
+  EXPECT_THAT(*html, Not(HasSubstr("view-0-summary")));
+}
+
+TEST(ReportPage, TracesWithoutCollectivesAreNotAJob) {
+  ReportPage page;
+  ASSERT_TRUE(page.add(trace_of({"aten::add"}), "rank0.json").ok());
+  ASSERT_TRUE(page.add(trace_of({"aten::add"}), "rank1.json").ok());
+  const Result<std::string> html = page.html();
+  ASSERT_TRUE(html.ok());
+  EXPECT_THAT(*html, Not(HasSubstr("id=\"job-ranks\"")));
+}
+
 TEST(ReportPage, FailsWithoutATrace) { EXPECT_FALSE(ReportPage().html().ok()); }
 
 }  // namespace

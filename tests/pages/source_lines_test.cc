@@ -1,5 +1,5 @@
 // Lines of source files, and that nothing else is read.
-#include "pages/source_lines.h"
+#include "pages/report/source_lines.h"
 
 #include <filesystem>
 #include <string>

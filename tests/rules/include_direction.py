@@ -23,7 +23,7 @@ OWNER = {
     "views.h": "pages",
     "analysis_context.h": "analyses/attribution", "steps.h": "analyses/steps", "kernels.h": "analyses/kernels",
     "operators.h": "analyses/operators", "flame_graph.h": "analyses/stacks",
-    "flame_difference.h": "analyses/stacks", "compare_page.h": "pages/compare",
+    "flame_difference.h": "analyses/stacks", "compare_page.h": "pages/compare", "ranks_view.h": "pages/ranks",
     "gpu.h": "analyses/gpu", "memory.h": "analyses/memory",
     "flops.h": "analyses/flops", "modules.h": "analyses/modules", "model.h": "analyses/model", "lines.h": "analyses/modules",
     "checks.h": "analyses/checks", "diff.h": "analyses/changes", "findings.h": "analyses/findings", "summary.h": "analyses/summary",

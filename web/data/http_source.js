@@ -1,6 +1,7 @@
 // Views from the server of the TensorBoard tab (docs/formats/tab.md).
 import { checkSchema } from "./section.js";
 import { readView } from "./source.js";
+import { readRanks } from "../ranks/document.js";
 import { readComparison } from "../compare/document.js";
 
 /** How many answers are kept in memory, and of how many bytes: going back is fast. */
@@ -82,6 +83,17 @@ export class HttpSource {
    */
   comparison(base, now, signal) {
     return this.keep("compare", { base, new: now }, readComparison, signal);
+  }
+
+  /**
+   * The job that a trace is a rank of.
+   * @param {string} trace
+   * @param {string} mark another one if another trace of the job changed
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<import("../ranks/document.js").Ranks>}
+   */
+  ranks(trace, mark, signal) {
+    return this.keep("ranks", { trace, mark }, readRanks, signal);
   }
 
   /**

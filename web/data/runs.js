@@ -115,6 +115,16 @@ export class RunList {
   }
 
   /**
+   * The traces that are a job together: the window of this number of each worker of the run.
+   * @param {string | null} trace
+   * @returns {RunWindow[]}
+   */
+  jobOf(trace) {
+    const now = this.place(trace);
+    return now ? now.run.workers.flatMap(({ windows }) => windows[now.number] ?? []) : [];
+  }
+
+  /**
    * @param {string} trace
    * @param {number} by 1: the next window of the worker; -1: the one before
    * @returns {string | null}
@@ -148,6 +158,18 @@ export class RunList {
     const worker = now.run.workers.find((one) => one !== now.worker);
     return worker ? windowAt(worker, now.number) : trace;
   }
+}
+
+/**
+ * @param {RunWindow[]} windows
+ * @returns {string} another one if a window changed
+ */
+export function jobMark(windows) {
+  let mark = 0;
+  for (const letter of windows.map(({ trace, version }) => `${trace} ${version}`).join()) {
+    mark = (mark * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff;
+  }
+  return mark.toString(36);
 }
 
 /**

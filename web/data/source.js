@@ -53,12 +53,21 @@ import { unitOf } from "../parts/format.js";
  * @property {Stacks[]} stacks
  */
 /**
+ * @typedef {object} IndexTrace
+ * @property {string} name
+ * @property {number | null} rank
+ * @property {number} [job_rank] its rank in the job
+ * @property {number} [job_start_ns] of the trace's window, since the start of the rank's first one
+ * @property {{[view: string]: number}} sections
+ */
+/**
  * @typedef {object} ReportIndex
  * @property {string} schema
  * @property {string} version
  * @property {string} title
  * @property {{name: string, title: string}[]} views
- * @property {{name: string, rank: number | null, sections: {[view: string]: number}}[]} traces
+ * @property {{bytes: number} | null} [job] the view of all ranks, if they are a job
+ * @property {IndexTrace[]} traces
  */
 /**
  * Which range of a timeline: `nth` of those with the same track, times and name, from 0.
@@ -94,13 +103,22 @@ import { unitOf } from "../parts/format.js";
  */
 
 /**
+ * Gives columns the units that their names say.
+ * @param {Table[]} tables
+ * @returns {void}
+ */
+export function withUnits(tables) {
+  for (const { columns } of tables) {
+    for (const column of columns) column.unit ||= unitOf(column.key);
+  }
+}
+
+/**
  * @param {View} view
  * @returns {View} the same, with units and names as people see them
  */
 function withWords(view) {
-  for (const { columns } of view.tables) {
-    for (const column of columns) column.unit ||= unitOf(column.key);
-  }
+  withUnits(view.tables);
   for (const stacks of view.stacks) stacks.title = stacks.title.replace(/^Device\b/, "GPU");
   return view;
 }
@@ -121,7 +139,7 @@ export class EmbeddedSource {
   constructor(page) {
     /** @private */
     this.page = page;
-    /** @private @type {Map<string, Promise<View>>} */
+    /** @private @type {Map<string, Promise<any>>} */
     this.views = new Map();
   }
 
@@ -138,15 +156,24 @@ export class EmbeddedSource {
    * @returns {Promise<View>}
    */
   view(trace, name) {
-    const id = `view-${trace}-${name}`;
-    let view = this.views.get(id);
-    if (!view) {
+    return this.section(`view-${trace}-${name}`, readView);
+  }
+
+  /**
+   * @template Content
+   * @param {string} id
+   * @param {(bytes: Uint8Array) => Content} read
+   * @returns {Promise<Content>}
+   */
+  section(id, read) {
+    let content = this.views.get(id);
+    if (!content) {
       const element = this.page.getElementById(id);
-      view = element ? unpackSection(element.textContent ?? "").then(readView)
+      content = element ? unpackSection(element.textContent ?? "").then(read)
         : Promise.reject(new Error("This view is not in the page. It may have been cut when it " +
                                    "was saved."));
-      this.views.set(id, view);
+      this.views.set(id, content);
     }
-    return view;
+    return content;
   }
 }

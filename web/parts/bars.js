@@ -85,8 +85,9 @@ const barsNarrowest = 1;
  * @param {BarsPart[]} parts
  * @param {string} unit
  * @param {(row: number) => void} onPick
- * @param {{name: string, picked?: number, line?: {value: number, label: string}}} options
- *     name: what the chart shows, for screen readers; line: a value to compare with
+ * @param {{name: string, picked?: number, line?: {value: number, label: string}, marksLongest?: boolean}} options
+ *     name: what the chart shows, for screen readers; line: a value to compare with;
+ *     marksLongest: unless it is false, the longest bar is the slowest one
  * @returns {{element: HTMLElement, mark: (row: number) => void}} mark: the bar of the picked row
  */
 export function stackedBars(rows, parts, unit, onPick, options) {
@@ -95,7 +96,7 @@ export function stackedBars(rows, parts, unit, onPick, options) {
   let width = 0;
   const seen = parts.map((_, part) => rows.some((row) => row.values[part] > 0));
   const most = rows.reduce((all, row) => Math.max(all, row.total), 0) || 1;
-  const slowest = rows.findIndex((row) => row.total === most);
+  const slowest = options.marksLongest === false ? -1 : rows.findIndex((row) => row.total === most);
 
   current = picked >= 0 ? picked : Math.max(0, slowest);
 

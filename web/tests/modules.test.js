@@ -8,10 +8,11 @@ import { fileURLToPath } from "node:url";
 const web = join(dirname(fileURLToPath(import.meta.url)), "..");
 const listOf = (name) => readFileSync(join(web, name), "utf8").split("\n").filter(Boolean);
 const shared = listOf("modules.txt");
+const ofRanks = listOf("modules_ranks.txt");
 /** By page, the modules of its script in their order. */
-const pages = new Map([["report", [...shared, ...listOf("modules_report.txt")]],
+const pages = new Map([["report", [...shared, ...ofRanks, ...listOf("modules_report.txt")]],
                        ["compare", [...shared, ...listOf("modules_compare.txt")]],
-                       ["tab", [...shared, ...listOf("modules_tab.txt")]]]);
+                       ["tab", [...shared, ...ofRanks, ...listOf("modules_tab.txt")]]]);
 const modules = [...new Set([...pages.values()].flat())];
 const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name), "utf8")]));
 
@@ -19,7 +20,7 @@ const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name),
 const codeOf = (name) => texts.get(name).replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^ *\/\/.*$/gm, "");
 
 test("the lists name every module once", () => {
-  const files = [".", "compare", "data", "parts", "timeline", "views"].flatMap((folder) => readdirSync(join(web, folder))
+  const files = [".", "compare", "data", "parts", "ranks", "timeline", "views"].flatMap((folder) => readdirSync(join(web, folder))
     .filter((file) => file.endsWith(".js")).map((file) => normalize(join(folder, file))));
   assert.deepEqual([...modules].sort(), files.sort());
   for (const [page, list] of pages) assert.equal(new Set(list).size, list.length, page);

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 
-from tbtrace.tab.runs import runs_json
+from tbtrace.tab.runs import job_of, runs_json
 from tbtrace.tab.scan import Listing, Pass, Problem, TraceFile
 
 _FRESH_SECONDS = 2.0
@@ -69,6 +69,10 @@ class LogDirectory:
             if listing is not None and trace in listing.traces:
                 return listing.traces[trace]
         return self.listing().traces.get(trace)
+
+    def job_of(self, file: TraceFile) -> list[TraceFile]:
+        """The traces of all workers of its run: of each the window of the same number."""
+        return job_of(list(self.listing().traces.values()), file)
 
     def runs_json(self) -> bytes:
         """The document `tbtrace.runs/1`, made once for each listing."""

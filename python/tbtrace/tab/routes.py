@@ -38,6 +38,7 @@ class Routes:
             "/timeline": answers.app(self._timeline),
             "/range": answers.app(self._range),
             "/compare": answers.app(self._compare),
+            "/ranks": answers.app(self._ranks),
         }
 
     def _runs(self, request: Request) -> Response:
@@ -76,6 +77,12 @@ class Routes:
     def _compare(self, request: Request) -> Response:
         base, new = self._file(request, "base"), self._file(request, "new")
         return _answer(request, self._views.comparison(base, new, self._directory.root), _JSON)
+
+    def _ranks(self, request: Request) -> Response:
+        job = self._directory.job_of(self._file(request))
+        if len(job) < 2:
+            raise Refusal(400, "The run has one worker: the view of ranks needs the traces of two or more.")
+        return _answer(request, self._views.ranks(job, self._directory.root), _JSON)
 
     def _file(self, request: Request, parameter: str = "trace") -> TraceFile:
         trace = parameters.text(request, parameter)

@@ -30,6 +30,18 @@ def _document(logdir: str, listing: Listing) -> dict[str, Any]:
     }
 
 
+def job_of(traces: list[TraceFile], file: TraceFile) -> list[TraceFile]:
+    run = os.path.dirname(file.trace)
+    in_run = sorted((trace for trace in traces if os.path.dirname(trace.trace) == run), key=lambda trace: trace.order)
+    workers = [list(windows) for _, windows in itertools.groupby(in_run, lambda trace: trace.parts.worker)]
+    number = next((names.index(file.trace) for names in _names(workers) if file.trace in names), 0)
+    return [windows[number] for windows in workers if number < len(windows)]
+
+
+def _names(workers: list[list[TraceFile]]) -> list[list[str]]:
+    return [[window.trace for window in windows] for windows in workers]
+
+
 def _runs(traces: list[TraceFile]) -> list[dict[str, Any]]:
     traces.sort(key=lambda trace: trace.order)
     return [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import threading
 import zlib
 from collections.abc import Callable
@@ -93,6 +95,40 @@ class Views:
             self._cache.put(key, content)
         return View(content, version if is_unchanged else "")
 
+    def ranks(self, job: list[TraceFile], root: str) -> View:
+        for rest in reversed(range(_TRIES)):
+            with contextlib.ExitStack() as stack:
+                sources = [stack.enter_context(Source(file, root)) for file in job]
+                versions = tuple(source.version for source in sources)
+                made = self._views.do(("ranks", job[0].trace, versions), functools.partial(self._of_job, sources))
+            if made.version or not rest:
+                break
+        return made
+
+    def _of_job(self, sources: list[Source]) -> View:
+        version = ranks_version([source.version for source in sources])
+        key = f"{program()} ranks {[(source.trace, source.content_key()) for source in sources]}"
+        kept = self._cache.get(key)
+        if kept is not None:
+            return View(kept, version)
+        records: list[tbtrace.RankRecord] = []
+        remarks: list[str] = []
+        is_unchanged = True
+        for source in sources:
+            try:
+                read = self._trace(source)
+            except Refusal as refusal:  # what can be read is shown
+                remarks.append(refusal.sentence)
+                continue
+            records.append(tbtrace.rank_record(read.trace, name=source.trace))
+            is_unchanged = is_unchanged and read.is_unchanged
+        if len(records) < 2:
+            raise Refusal(422, " ".join(remarks))
+        content = _compressed(tbtrace.ranks(records, remarks=remarks))
+        if is_unchanged:
+            self._cache.put(key, content)
+        return View(content, version if is_unchanged else "")
+
     def _from(
         self,
         file: TraceFile,
@@ -146,6 +182,11 @@ class Views:
 def comparison_version(base: str, new: str) -> str:
     """Of what two files give together."""
     return f"{base},{new}"
+
+
+def ranks_version(versions: list[str]) -> str:
+    """Of what the files of a job give together."""
+    return hashlib.blake2b(",".join(versions).encode(), digest_size=9).hexdigest()
 
 
 def _compressed(content: bytes) -> bytes:

@@ -1,4 +1,4 @@
-// The names of what collectives.h enumerates, the sizes of c10d's types, and bus bandwidths.
+// The names of what collectives.h has, the sizes of c10d's types, and bus bandwidths.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -115,6 +115,21 @@ std::string_view unmatched_reason_text(UnmatchedReason reason) {
       return "the host called them, but their kernels were not recorded; record CUDA activities";
   }
   return {};
+}
+
+std::string group_text(const ProcessGroup& group) {
+  std::string text;
+  for (const std::string* const part : {&group.description, &group.name, &group.ranks_text}) {
+    if (part->empty()) continue;
+    text += (text.empty() ? "" : " ") + *part;
+  }
+  return text;
+}
+
+std::string_view JobCollectives::name(const MatchedCollective& one) const {
+  if (one.by == MatchedBy::pair) return "send";
+  const CollectiveMember& first = one.members.front();
+  return ranks[first.rank].record.texts[part(first).name];
 }
 
 std::uint64_t JobCollectives::unmatched_total() const {

@@ -19,6 +19,7 @@
 #include "base/bounded_sum.h"
 #include "base/median.h"
 #include "base/time_ranges.h"
+#include "jobs/collectives/activity.h"
 #include "jobs/collectives/operations.h"
 #include "jobs/collectives/rank_times.h"
 #include "jobs/collectives/ranks.h"
@@ -85,8 +86,11 @@ std::string first_type(std::string_view types) {
 
 class RecordMaker {
  public:
-  RecordMaker(const Trace& trace, const std::string& path)
-      : trace_(trace), events_(trace.events()), recorded_(jobs::recorded_collectives(trace)) {
+  RecordMaker(const Trace& trace, const std::string& path, const RankRecordOptions& options)
+      : options_(options),
+        trace_(trace),
+        events_(trace.events()),
+        recorded_(jobs::recorded_collectives(trace)) {
     const TraceIdentity identity = trace.identity();
     record_.path = path;
     record_.rank = identity.rank;
@@ -282,7 +286,8 @@ class RecordMaker {
       one.kernels = add_kernels(kernels, window, number);
       one.silent_ns = longest_in(silent, window);
       add_launches(one, window);
-      record_.steps.push_back(one);
+      if (options_.with_activity) one.activity = jobs::activity_within(lengths, window);
+      record_.steps.push_back(std::move(one));
       start = end;
     }
   }
@@ -372,6 +377,7 @@ class RecordMaker {
                            std::int64_t{0});
   }
 
+  const RankRecordOptions options_;
   const Trace& trace_;
   const Events& events_;
   const jobs::RecordedCollectives recorded_;
@@ -386,8 +392,9 @@ class RecordMaker {
 
 }  // namespace
 
-RankRecord rank_record(const Trace& trace, const std::string& path) {
-  return RecordMaker(trace, path).run();
+RankRecord rank_record(const Trace& trace, const std::string& path,
+                       const RankRecordOptions& options) {
+  return RecordMaker(trace, path, options).run();
 }
 
 }  // namespace tbtrace

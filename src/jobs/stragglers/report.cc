@@ -18,16 +18,6 @@ namespace {
 using report::optional_cell;
 using report::text_cell;
 
-/// `0 [0, 1, 2, 3]`, `mesh_tp 1 [0, 1]`.
-std::string group_text(const ProcessGroup& group) {
-  std::string text;
-  for (const std::string* const part : {&group.description, &group.name, &group.ranks_text}) {
-    if (part->empty()) continue;
-    text += (text.empty() ? "" : " ") + *part;
-  }
-  return text;
-}
-
 std::int64_t first_start(const JobAnalysis& job) {
   std::int64_t first = 0;
   for (std::size_t at = 0; at < job.times.size(); ++at) {
@@ -41,7 +31,7 @@ std::vector<Cell> row_of(const JobAnalysis& job, std::size_t number, std::int64_
   const CollectiveTimes& times = job.times[number];
   const RankCollective& part = job.collectives.part(one.members.front());
   const RankRecord& record = job.collectives.ranks[one.members.front().rank].record;
-  return {one.by == MatchedBy::pair ? std::string("send") : record.texts[part.name],
+  return {std::string(job.collectives.name(one)),
           text_cell(group_text(record.groups[part.group])),
           optional_cell(part.sequence),
           optional_cell(part.step),

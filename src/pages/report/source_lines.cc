@@ -1,4 +1,4 @@
-#include "pages/source_lines.h"
+#include "pages/report/source_lines.h"
 
 #include <algorithm>
 #include <array>
