@@ -91,6 +91,12 @@ TEST(RanksView, SaysWhoHoldsUpTheJobAndWhatToDo) {
   EXPECT_EQ(pages::member(document, "compared_steps"), "4");
 }
 
+TEST(RanksView, RanksThatHoldUpTheJobAreTheFirstToLookAt) {
+  const RanksView view(analyse_job(records_of(3, 4)), {});
+  EXPECT_THAT(view.ranks_by_interest(), ::testing::SizeIs(3));
+  EXPECT_EQ(view.ranks_by_interest().front(), 1);
+}
+
 TEST(RanksView, CellsHaveThePartsOfAStepWhichAddUpToIt) {
   const JsonTree document = document_of(records_of(3, 2));
   const JsonTree& cells = *document.find("cells");

@@ -19,11 +19,12 @@ std::vector<std::string> reasons_of(const std::vector<ModelFigure>& figures) {
   std::vector<std::pair<std::string, std::string>> names_of;  // by reason
   for (const ModelFigure& figure : figures) {
     if (figure.how != FigureOrigin::not_recorded) continue;
-    auto found = std::ranges::find(names_of, figure.note,
-                                   &std::pair<std::string, std::string>::first);
+    auto found =
+        std::ranges::find(names_of, figure.note, &std::pair<std::string, std::string>::first);
     if (found == names_of.end()) found = names_of.insert(found, {figure.note, {}});
     std::string& names = found->second;
-    names += (names.empty() ? "" : ", ") + figure.name;
+    // Of several devices once.
+    if (!names.ends_with(figure.name)) names += (names.empty() ? "" : ", ") + figure.name;
   }
   std::vector<std::string> reasons;
   for (const auto& [reason, names] : names_of) {
@@ -52,24 +53,29 @@ value | number or null | null if it is not recorded
 how | text | `measured`, `counted`, `estimated` or `not_recorded`
 note | text or null | where it comes from, what it leaves out, or what to record
 )"),
+      .totals = columns_in(R"(
+recorded | integer | rows with a value
+)"),
       .arguments = kModelArguments,
-      .options = {steps_option(),
-                  {.name = "samples_per_step",
-                   .spelling = "samples",
-                   .type = OptionType::whole,
-                   .help = "samples of a step, such as its images (default: what its first layer takes)",
-                   .value = "N"},
-                  {.name = "peak_flops_per_s",
-                   .spelling = "peak-tflops",
-                   .type = OptionType::number,
-                   .help = "the device's peak in TFLOP/s, for all precisions (default: its data sheet's)",
-                   .help_in_code =
-                       "the device's peak in FLOP/s, for all precisions (default: its data sheet's)",
-                   .value = "X",
-                   .takes = "a number above 0, such as 312",
-                   .scale = 1e12}},
+      .options =
+          {steps_option(),
+           {.name = "samples_per_step",
+            .spelling = "samples",
+            .type = OptionType::whole,
+            .help = "samples of a step, such as its images (default: what its first layer takes)",
+            .value = "N"},
+           {.name = "peak_flops_per_s",
+            .spelling = "peak-tflops",
+            .type = OptionType::number,
+            .help = "the device's peak in TFLOP/s, for all precisions (default: its data sheet's)",
+            .help_in_code =
+                "the device's peak in FLOP/s, for all precisions (default: its data sheet's)",
+            .value = "X",
+            .takes = "a number above 0, such as 312",
+            .scale = 1e12}},
       .examples = {{"tbtrace model trace.json.gz", "what the model costs"},
-                   {"tbtrace model trace.json.gz --samples 256", "throughput with 256 images a step"},
+                   {"tbtrace model trace.json.gz --samples 256",
+                    "throughput with 256 images a step"},
                    {"tbtrace model trace.json.gz --format json", "for a script"}},
       .no_rows = {"the trace has no figures"},
       .make = [](const Trace& trace, const OptionValues& values) {
@@ -96,6 +102,10 @@ Result<AnalysisReport> model_report(const Trace& trace, const ModelOptions& opti
                                  std::string(figure_origin_name(figure.how)),
                                  report::text_cell(figure.note)});
   }
+  report.totals = {{"recorded", static_cast<std::uint64_t>(std::ranges::count_if(
+                                    *figures, [](const ModelFigure& figure) {
+                                      return figure.how != FigureOrigin::not_recorded;
+                                    }))}};
   report.notes = reasons_of(*figures);
   report.source = report::source_report(trace);
   return report;

@@ -41,7 +41,8 @@ double quantile(const std::vector<std::int64_t>& sorted, double q) {
 
 class FiguresOfModel {
  public:
-  FiguresOfModel(const Trace& trace, const ModelOptions& options) : trace_(trace), options_(options) {}
+  FiguresOfModel(const Trace& trace, const ModelOptions& options)
+      : trace_(trace), options_(options) {}
 
   Status find() {
     const ModuleTreeOptions of_modules = {.steps = options_.steps};
@@ -86,8 +87,7 @@ class FiguresOfModel {
     std::string note;
     switch (modules.parameter_source) {
       case ParameterSource::none:
-        note = "no operator with weights has its sizes: " +
-               missing_data_text(trace_, RecordedOption::record_shapes);
+        note = why_no_parameters(modules);
         break;
       case ParameterSource::recorded:
         how = FigureOrigin::counted;
@@ -112,6 +112,19 @@ class FiguresOfModel {
         modules.parameter_bytes ? "by the types of these tensors; without buffers"
         : modules.parameters    ? "the types of the parameters are not in the trace"
                                 : note);
+  }
+
+  std::string why_no_parameters(const ModuleTree& modules) const {
+    if (!modules.has_shapes) {
+      return "the sizes of operators are not in the trace: " +
+             missing_data_text(trace_, RecordedOption::record_shapes);
+    }
+    if (modules.modules.empty()) {
+      return "no backward pass adds gradients to them, and without modules nothing tells which "
+             "inputs are weights: " +
+             missing_modules_text(trace_);
+    }
+    return "no operator of a module takes weights, and no backward pass adds gradients to them";
   }
 
   /// Per step; without steps of the whole recording.
@@ -144,7 +157,7 @@ class FiguresOfModel {
     const bool is_given = options_.samples_per_step.has_value();
     add("samples_per_step", samples_ ? Cell(*samples_) : Cell(),
         is_given ? FigureOrigin::counted : FigureOrigin::estimated,
-        is_given  ? "as given"
+        is_given   ? "as given"
         : samples_ ? "the first dimension of what a step's first layer took; --samples N says it"
                    : "no layer's input tells it; --samples N says it");
   }
@@ -175,23 +188,22 @@ class FiguresOfModel {
     add("uncounted_time_share", static_cast<double>(ns) / static_cast<double>(all_ns),
         FigureOrigin::measured,
         count == 0 ? "every operator is counted"
-                   : "of " + std::to_string(count) + " operators whose operations are not known, " +
-                         "longest " + longest + "; `tbtrace flops` lists them");
+                   : "of " + std::to_string(count) + (count == 1 ? " operator" : " operators") +
+                         " whose operations are not known, longest " + longest +
+                         "; `tbtrace flops` lists them");
   }
 
   void add_memory(const MemoryUse& memory) {
     if (memory.devices.empty()) {
-      const std::string note =
-          "no allocations were recorded: " +
-          missing_data_text(trace_, RecordedOption::profile_memory);
+      const std::string note = "no allocations were recorded: " +
+                               missing_data_text(trace_, RecordedOption::profile_memory);
       for (const char* const name : {"peak_bytes", "activation_bytes"}) {
         add(name, {}, FigureOrigin::not_recorded, note);
       }
       return;
     }
     for (const DeviceMemory& device : memory.devices) {
-      const analyses::StepMemory of_steps =
-          analyses::step_memory(trace_, breakdown_.steps, device);
+      const analyses::StepMemory of_steps = analyses::step_memory(trace_, breakdown_.steps, device);
       const bool is_summed = device.totals == MemoryTotals::summed;
       add("peak_bytes", device.peak_bytes, FigureOrigin::measured,
           is_summed ? "over what was allocated before the recording, which is not known"

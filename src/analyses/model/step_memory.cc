@@ -32,12 +32,11 @@ StepMemory step_memory(const Trace& trace, const std::vector<StepTime>& steps,
   StepMemory memory;
   for (const StepTime& step : steps) {
     if (step.is_whole_trace()) continue;
-    const std::optional<std::int64_t> start =
-        allocated_before(device.curve, step.host_start_ns);
+    const std::optional<std::int64_t> start = allocated_before(device.curve, step.host_start_ns);
     if (!start) continue;
     std::int64_t peak = *start;
-    for (auto point = std::ranges::lower_bound(device.curve, step.host_start_ns, {},
-                                               &MemoryPoint::at_ns);
+    for (auto point =
+             std::ranges::lower_bound(device.curve, step.host_start_ns, {}, &MemoryPoint::at_ns);
          point != device.curve.end() && point->at_ns < step.host_end_ns; ++point) {
       peak = std::max(peak, point->allocated_bytes);
     }

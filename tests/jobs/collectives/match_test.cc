@@ -268,5 +268,27 @@ TEST(BusBandwidthFactor, IsThatOfNcclTests) {
   EXPECT_DOUBLE_EQ(bus_bandwidth_factor(CollectiveKind::send, 2), 1);
 }
 
+TEST(Names, OfAGroupAreWhatIsKnownOfIt) {
+  ProcessGroup group = group_of("1", {0, 2});
+  EXPECT_EQ(group_text(group), "1 [0, 2]");
+  group.description = "mesh_tp";
+  EXPECT_EQ(group_text(group), "mesh_tp 1 [0, 2]");
+  EXPECT_EQ(group_text({}), "");
+}
+
+TEST(Names, OfAMessageIsSendWhateverItsKernelIsCalled) {
+  std::vector<RankRecord> records = {record_of(0), record_of(1)};
+  const ProcessGroup world = group_of("0", {0, 1});
+  add_collective(records[0], CollectiveKind::send, world, 10, 20).peer = 1;
+  add_collective(records[1], CollectiveKind::receive, world, 12, 20).peer = 0;
+  for (RankRecord& record : records) {
+    add_collective(record, CollectiveKind::all_reduce, world, 30, 40, 7);
+  }
+  const JobCollectives job = match_collectives(records);
+  ASSERT_EQ(job.collectives.size(), 2U);
+  EXPECT_EQ(job.name(job.collectives[0]), "send");
+  EXPECT_EQ(job.name(job.collectives[1]), "all_reduce");
+}
+
 }  // namespace
 }  // namespace tbtrace
