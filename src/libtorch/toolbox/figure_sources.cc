@@ -27,9 +27,9 @@ std::vector<FigureSource> summary_sources(const ModelSummary& summary) {
 std::string sources_json(const std::vector<FigureSource>& sources) {
   std::string json = "{";
   for (const FigureSource& source : sources) {
-    if (json.size() > 1) json += ',';
+    if (json.size() > 1) json += ", ";
     wire::append_json_string(json, source.name);
-    json += ':';
+    json += ": ";
     wire::append_json_string(json, source.source);
   }
   return json + "}";

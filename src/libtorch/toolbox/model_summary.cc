@@ -393,7 +393,9 @@ ModelSummary model_summary(const torch::jit::Module& model, const std::vector<c1
 }
 
 void toolbox_detail::ReturnedTensors::add(const at::Tensor& tensor) {
-  if (tensor.defined()) shapes.push_back(libtorch::shape_of(tensor));
+  if (!tensor.defined()) return;
+  shapes.push_back(libtorch::shape_of(tensor));
+  if (kept != nullptr) kept->push_back(tensor);
 }
 
 void toolbox_detail::ReturnedTensors::add(const c10::IValue& value) {

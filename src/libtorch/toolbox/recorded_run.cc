@@ -148,6 +148,7 @@ RecordedRun record_run(const RunToRecord& what) {
   if (what.on_cuda) options.activities.push_back(Activity::cuda);
   options.record_shapes = true;
   options.with_modules = true;
+  options.profile_memory = what.with_memory;
   options.experimental.on_warning = [&](std::string_view sentence) {
     const std::lock_guard lock(mutex);
     recorded.warnings.emplace_back(sentence);

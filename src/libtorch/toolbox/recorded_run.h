@@ -41,6 +41,7 @@ struct RunToRecord {
   std::unordered_set<const void*> storages;  ///< of the model's tensors
   bool on_cuda = false;
   bool with_outputs = true;
+  bool with_memory = false;
 };
 
 /// \throws what the callable throws, and std::runtime_error if nothing could be recorded.

@@ -16,11 +16,15 @@ import subprocess
 import sys
 
 BLOCK = re.compile(r"(```cpp\n)(.*?)(^```\n\n```console\n\$ \./(\w+)\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
-MEASURED = re.compile(r"(?:[-+]?\d[\d.,]*(?:e[-+]?\d+)?|-) ?(?:ns|us|ms|s|[kMGTP]? ?FLOP/s|[kMGT]? ?FLOPS|[kMGTP]? ?/s|J|%)(?![\w/])")
-MACHINE = re.compile(r"^(\s*(?:host|CPU|cores|memory|system|LibTorch|note|resident)\b)[^\n]*", re.MULTILINE)
+MEASURED = re.compile(r"(?:[-+]?\d[\d.,]*(?:e[-+]?\d+)?|-) ?(?:ns|us|ms|s|[kMGTP]? ?FLOP/s|[kMGT]? ?FLOPS|[kMGT]? ?(?:samples|tokens)/s|runs|J|%)(?![\w/])")
+MACHINE = re.compile(r"^(\s*(?:system|cpu|memory|torch|energy|resident)\b)[^\n]*", re.MULTILINE)
+
+
+NOISE = re.compile(r"^The batch of \d+: the middle half[^\n]*\n", re.MULTILINE)
 
 
 def comparable(text):
+    text = NOISE.sub("", text + "\n")
     text = MACHINE.sub(r"\1 *", MEASURED.sub("*", text))
     return [re.sub(r"[ ]{2,}|-{2,}|={2,}", " ", line).strip() for line in text.strip("\n").split("\n")]
 

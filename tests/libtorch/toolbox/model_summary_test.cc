@@ -242,7 +242,7 @@ TEST(ModelSummary, OperatorsWithoutRuleAreListedAndNeverZero) {
   EXPECT_EQ(layer_of(summary, "mm").macs, 512U);
   EXPECT_THAT(summary.table({.style = "operators"}), HasSubstr("linalg_inv"));
   EXPECT_THAT(summary.table(), HasSubstr("Operators without a rule are in no count"));
-  EXPECT_THAT(summary.json(), AllOf(HasSubstr("\"parameters\":\"not recorded\""),
+  EXPECT_THAT(summary.json(), AllOf(HasSubstr("\"parameters\": \"not recorded\""),
                                     HasSubstr("\"reason\":\"no_rule\"")));
 }
 
