@@ -12,25 +12,25 @@
 namespace tbtrace {
 namespace {
 
-constexpr const char* kSchema = "tbtrace.memory_report/1";
+constexpr const char* kMemorySchema = "tbtrace.memory_report/1";
 
-std::string bytes_text(std::uint64_t bytes) {
+std::string size_text(std::uint64_t bytes) {
   return writers::shown_cell("memory_bytes", Cell(bytes));
 }
 
-std::string bytes_text(std::int64_t bytes) {
+std::string size_text(std::int64_t bytes) {
   return writers::shown_cell("memory_bytes", Cell(bytes));
 }
 
 std::string device_line(const DeviceTensors& device) {
-  std::string line = device.device + ": " + bytes_text(device.tensor_bytes) + " of tensors";
+  std::string line = device.device + ": " + size_text(device.tensor_bytes) + " of tensors";
   if (device.allocated_bytes) {
-    line += ", " + bytes_text(*device.allocated_bytes) + " allocated";
+    line += ", " + size_text(*device.allocated_bytes) + " allocated";
     if (const auto other = device.other_bytes()) {
-      line += " (" + bytes_text(*other) + " for others)";
+      line += " (" + size_text(*other) + " for others)";
     }
   }
-  if (device.reserved_bytes) line += ", " + bytes_text(*device.reserved_bytes) + " reserved";
+  if (device.reserved_bytes) line += ", " + size_text(*device.reserved_bytes) + " reserved";
   return line + ".";
 }
 
@@ -80,7 +80,7 @@ std::optional<double> MemoryReport::growth_per_step_bytes() const {
 
 AnalysisReport MemoryReport::report() const {
   AnalysisReport report;
-  report.schema = kSchema;
+  report.schema = kMemorySchema;
   report.table.columns = {"path",          "role",        "sizes",       "type", "device",
                           "storage_bytes", "own_bytes",   "growth_bytes", "shares_with"};
   report.shown = report.table.columns;
@@ -95,11 +95,11 @@ AnalysisReport MemoryReport::report() const {
   report.totals = {{"storage_bytes", total_bytes()}};
   for (const DeviceTensors& device : devices) report.notes.push_back(device_line(device));
   if (resident_bytes) {
-    report.notes.push_back("resident memory of the process: " + bytes_text(*resident_bytes) + ".");
+    report.notes.push_back("resident memory of the process: " + size_text(*resident_bytes) + ".");
   }
   if (const auto growth = growth_per_step_bytes()) {
     report.notes.push_back("Growth over " + std::to_string(steps) + " steps: " +
-                           bytes_text(static_cast<std::int64_t>(*growth)) + " per step.");
+                           size_text(static_cast<std::int64_t>(*growth)) + " per step.");
   }
   report.notes.emplace_back("Bytes are counted from the tensors, each storage once.");
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
@@ -130,7 +130,7 @@ std::string MemoryReport::json() const {
   }
   texts += ']';
   return table_json(
-      kSchema, report().table,
+      kMemorySchema, report().table,
       {{"devices", list},
        {"total_bytes", std::to_string(total_bytes())},
        {"resident_bytes", number(resident_bytes)},
