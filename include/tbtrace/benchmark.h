@@ -30,8 +30,9 @@ class BenchmarkedModel {
  public:
   BenchmarkedModel() = default;
   template <typename Model>
-    requires(!std::same_as<std::remove_cvref_t<Model>, BenchmarkedModel>)
-  BenchmarkedModel(Model&& model) {  // NOLINT(google-explicit-constructor): `.model = model`
+  requires(!std::same_as<std::remove_cvref_t<Model>, BenchmarkedModel> &&
+           !std::same_as<std::remove_cvref_t<Model>, at::Tensor>)  // a list of these is inputs
+      BenchmarkedModel(Model&& model) {  // NOLINT(google-explicit-constructor): `.model = model`
     using Plain = std::remove_cvref_t<Model>;
     if constexpr (std::is_same_v<Plain, torch::jit::Module>) {
       script_ = &model;
@@ -52,18 +53,18 @@ class BenchmarkedModel {
 };
 
 struct BenchmarkOptions {
-  BenchmarkedModel model = {};     ///< of a callable: whose parameters to count
-  std::uint64_t batch_size = 0;    ///< samples per run; 0: the first size of the first input
-  std::uint64_t tokens = 0;        ///< tokens per run, for `tokens_per_s`; 0: not known
-  int warmup = 10;                 ///< runs before those that are measured
-  int runs = 100;                  ///< at least so many
-  double min_time_s = 1;           ///< and at least so long
+  BenchmarkedModel model = {};   ///< of a callable: whose parameters to count
+  std::uint64_t batch_size = 0;  ///< samples per run; 0: the first size of the first input
+  std::uint64_t tokens = 0;      ///< tokens per run, for `tokens_per_s`; 0: not known
+  int warmup = 10;               ///< runs before those that are measured
+  int runs = 100;                ///< at least so many
+  double min_time_s = 1;         ///< and at least so long
   /// Goes on until the interquartile range is at most this part of the median, or max_time_s is
   /// over; 0: stops at once.
   double max_spread = 0.1;
   double max_time_s = 10;
-  bool transfers = true;  ///< of a model with inputs on a GPU: also measures the copies
-  bool energy = false;    ///< runs for another second and reads the energy counters
+  bool transfers = true;     ///< of a model with inputs on a GPU: also measures the copies
+  bool energy = false;       ///< runs for another second and reads the energy counters
   bool batch_of_one = true;  ///< of a model with inputs: also measures one sample
   /// A training step, to be counted. Without it the sum of what is returned is differentiated, and
   /// the gradients are put back as they were.
@@ -122,8 +123,8 @@ struct BatchBenchmark {
   std::optional<std::uint64_t> result_bytes;
 
   std::optional<double> flops_per_s;  ///< FLOPs of a run by its median
-  std::optional<double> mfu;  ///< of its multiply-adds, two FLOPs each, by the peak; 0 to 1
-  std::optional<double> energy_j;  ///< of a run
+  std::optional<double> mfu;          ///< of its multiply-adds, two FLOPs each, by the peak; 0 to 1
+  std::optional<double> energy_j;     ///< of a run
 };
 
 struct BenchmarkResult : BatchBenchmark {
@@ -135,7 +136,7 @@ struct BenchmarkResult : BatchBenchmark {
   std::optional<std::uint64_t> model_bytes;  ///< of parameters and buffers
   std::map<std::string, std::uint64_t> bytes_by_type;
 
-  double harness_ns = 0;  ///< what measuring adds to each time: that of an empty callable
+  double harness_ns = 0;      ///< what measuring adds to each time: that of an empty callable
   std::string energy_source;  ///< which counter; empty: none
   std::string peak_source;    ///< which peak; empty: none
   std::optional<double> peak_flops_per_s;
@@ -159,9 +160,8 @@ class TimedCall {
  public:
   template <typename Callable>
   explicit TimedCall(Callable& callable)
-      : object_(static_cast<void*>(&callable)), call_([](void* object) {
-          static_cast<void>((*static_cast<Callable*>(object))());
-        }) {}
+      : object_(const_cast<void*>(static_cast<const void*>(&callable))),
+        call_([](void* object) { static_cast<void>((*static_cast<Callable*>(object))()); }) {}
   void operator()() const { call_(object_); }
 
  private:
@@ -180,12 +180,12 @@ BenchmarkResult measure_model(torch::nn::Module& model, const std::vector<at::Te
 
 /// Measures a callable without arguments as it is: `[&] { return model->forward(batch); }`.
 template <typename Callable>
-  requires std::invocable<Callable&>
 BenchmarkResult benchmark(Callable&& callable, const BenchmarkOptions& options = {}) {
-  auto& plain = callable;
-  return toolbox_detail::measure(
-      toolbox_detail::TimedCall(const_cast<std::remove_cvref_t<Callable>&>(plain)),
-      toolbox_detail::run_of(plain), options);
+  static_assert(std::invocable<Callable&>,
+                "benchmark(model, {tensors}) needs the model's inputs; what takes no arguments can "
+                "be given alone, such as [&] { return model->forward(x); }");
+  return toolbox_detail::measure(toolbox_detail::TimedCall(callable),
+                                 toolbox_detail::run_of(callable), options);
 }
 
 /// Measures a model in eval mode with all inputs, and with one sample of each; if the model is on a

@@ -84,8 +84,9 @@ class MemoryReporter {
   MemoryReporter();
   /// A module, its holder, a shared_ptr to it, or a torch::jit::Module.
   template <typename Model>
-    requires(!std::is_same_v<std::remove_cvref_t<Model>, MemoryReporter>)
-  explicit MemoryReporter(Model&& model, const std::string& name = "") : MemoryReporter() {
+  requires(!std::is_same_v<std::remove_cvref_t<Model>, MemoryReporter>) explicit MemoryReporter(
+      Model&& model, const std::string& name = "")
+      : MemoryReporter() {
     add(model, name);
   }
   ~MemoryReporter();

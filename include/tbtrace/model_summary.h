@@ -129,9 +129,9 @@ struct ModelSummary {
   std::vector<LayerCost> layers;  ///< parents first, in the order of execution; [0]: the model
   std::vector<UncountedOperator> uncounted;  ///< longest time first
   std::size_t depth = 0;                     ///< of the deepest layers that have rows
-  bool has_model = false;         ///< otherwise a callable, whose parameters are not known
-  bool on_device = false;         ///< device time was recorded
-  std::uint64_t layer_bytes = 0;  ///< torchinfo's `Forward/backward pass size`: an estimate
+  bool has_model = false;          ///< otherwise a callable, whose parameters are not known
+  bool on_device = false;          ///< device time was recorded
+  std::uint64_t layer_bytes = 0;   ///< torchinfo's `Forward/backward pass size`: an estimate
   std::vector<std::string> notes;  ///< what is missing and why
 
   const LayerCost& total() const { return layers.front(); }
@@ -238,10 +238,11 @@ concept TakesTensors = requires(Model& model, std::vector<at::Tensor>& inputs) {
 
 template <typename Model>
 void forward(Model& model, std::vector<at::Tensor>& inputs, ReturnedTensors& returned) {
-  static_assert(TakesTensors<Model, 0> || TakesTensors<Model, 0, 1> ||
-                    TakesTensors<Model, 0, 1, 2> || TakesTensors<Model, 0, 1, 2, 3>,
-                "the model's forward() cannot be called with one to four tensors; give a callable "
-                "instead of the inputs: model_summary(*model, [&] { return model->forward(...); })");
+  static_assert(
+      TakesTensors<Model, 0> || TakesTensors<Model, 0, 1> || TakesTensors<Model, 0, 1, 2> ||
+          TakesTensors<Model, 0, 1, 2, 3>,
+      "the model's forward() cannot be called with one to four tensors; give a callable "
+      "instead of the inputs: model_summary(*model, [&] { return model->forward(...); })");
   const auto call = [&]<std::size_t... kAt>(std::index_sequence<kAt...>) {
     if constexpr (TakesTensors<Model, kAt...>) {
       if (inputs.size() != sizeof...(kAt)) return false;
@@ -264,9 +265,9 @@ ModelSummary summarize(torch::nn::Module* model, const std::vector<at::Tensor>* 
 /// Runs the model with the inputs and says what each layer cost. `model`: a module, its holder or a
 /// shared_ptr to it. Gradients are as the calling thread has them.
 template <typename Model>
-  requires(!std::is_same_v<std::remove_cvref_t<Model>, torch::jit::Module>)
-ModelSummary model_summary(Model&& model, const std::vector<at::Tensor>& inputs,
-                           const ModelSummaryOptions& options = {}) {
+requires(!std::is_same_v<std::remove_cvref_t<Model>, torch::jit::Module>) ModelSummary
+    model_summary(Model&& model, const std::vector<at::Tensor>& inputs,
+                  const ModelSummaryOptions& options = {}) {
   static_assert(toolbox_detail::IsModule<std::remove_reference_t<Model>>,
                 "model_summary(model, {tensors}) takes a torch::nn::Module, its holder, a "
                 "shared_ptr to it, or a torch::jit::Module");
@@ -283,9 +284,8 @@ ModelSummary model_summary(Model&& model, const std::vector<at::Tensor>& inputs,
 /// The same of a model that a callable runs: its forward with other arguments, or a training step,
 /// whose backward pass then counts for the layers whose gradients it computes.
 template <typename Model, typename Callable>
-  requires std::invocable<Callable&>
-ModelSummary model_summary(Model&& model, Callable&& callable,
-                           const ModelSummaryOptions& options = {}) {
+requires std::invocable<Callable&> ModelSummary
+model_summary(Model&& model, Callable&& callable, const ModelSummaryOptions& options = {}) {
   static_assert(toolbox_detail::IsModule<std::remove_reference_t<Model>>,
                 "model_summary(model, callable) takes a torch::nn::Module, its holder, or a "
                 "shared_ptr to it");

@@ -17,8 +17,8 @@
 #include <tbtrace/benchmark.h>
 
 #include "libtorch/record/recorded.h"
-#include "libtorch/toolbox/energy_meter.h"
 #include "libtorch/toolbox/models.h"
+#include "libtorch/toolbox/speed/energy_meter.h"
 
 namespace tbtrace {
 namespace {
@@ -74,8 +74,7 @@ TEST(Benchmark, CountsForwardAndTraining) {
   const auto model = testing::resnet18();
   BenchmarkOptions options = quick(1);
   options.batch_of_one = false;
-  const BenchmarkResult result =
-      benchmark(model, {torch::randn({2, 3, 32, 32})}, options);
+  const BenchmarkResult result = benchmark(model, {torch::randn({2, 3, 32, 32})}, options);
   EXPECT_EQ(result.device, "cpu");
   EXPECT_EQ(result.parameters, 11689512U);
   EXPECT_EQ(result.trainable_parameters, 11689512U);
@@ -114,8 +113,8 @@ TEST(Benchmark, MeasuresTheTimeOfARun) {
   BenchmarkOptions options = quick(12);
   options.batch_size = 4;
   options.tokens = 40;
-  const BenchmarkResult result = benchmark(
-      [] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }, options);
+  const BenchmarkResult result =
+      benchmark([] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }, options);
   EXPECT_EQ(result.latency.runs, 12U);
   EXPECT_GT(result.harness_ns, 0);
   EXPECT_LT(result.harness_ns, 1000);
@@ -203,17 +202,18 @@ TEST(Benchmark, WritesTextJsonAndYaml) {
   text << result;
   EXPECT_THAT(text.str(), AllOf(HasSubstr("Batch of 1\n"), HasSubstr("Batch of 16\n"),
                                 HasSubstr("p99 "), HasSubstr("not recorded")));
-  EXPECT_THAT(result.json(),
-              AllOf(HasSubstr("{\"schema\": \"tbtrace.benchmark/1\", \"device\": \"cpu\""),
-                    HasSubstr("\"macs\": 512"), HasSubstr("\"energy_j\": null"),
-                    HasSubstr("\"operations\": \"counted\""),
-                    HasSubstr("\"energy\": \"not recorded\"")));
-  EXPECT_THAT(result.yaml(),
-              AllOf(HasSubstr("device: cpu\n"), HasSubstr("\nflops: 32\n"), HasSubstr("\nparams: 36\n"),
-                    HasSubstr("\ntiming:\n  batch_size_1:\n    on_device_inference:\n"
-                              "      human_readable:\n        batch_latency: \""),
-                    HasSubstr("\n        seconds_per_batch_mean: "),
-                    HasSubstr("    max_inference_bytes: "), Not(HasSubstr("energy"))));
+  EXPECT_THAT(
+      result.json(),
+      AllOf(HasSubstr("{\"schema\": \"tbtrace.benchmark/1\", \"device\": \"cpu\""),
+            HasSubstr("\"macs\": 512"), HasSubstr("\"energy_j\": null"),
+            HasSubstr("\"operations\": \"counted\""), HasSubstr("\"energy\": \"not recorded\"")));
+  EXPECT_THAT(
+      result.yaml(),
+      AllOf(HasSubstr("device: cpu\n"), HasSubstr("\nflops: 32\n"), HasSubstr("\nparams: 36\n"),
+            HasSubstr("\ntiming:\n  batch_size_1:\n    on_device_inference:\n"
+                      "      human_readable:\n        batch_latency: \""),
+            HasSubstr("\n        seconds_per_batch_mean: "), HasSubstr("    max_inference_bytes: "),
+            Not(HasSubstr("energy"))));
 }
 
 TEST(Benchmark, RefusesWrongOptions) {

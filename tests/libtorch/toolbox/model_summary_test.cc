@@ -74,14 +74,14 @@ TEST(ModelSummary, CountsResNet18) {
 // torchinfo 1.8 of torchvision's resnet18, input (1, 3, 224, 224).
 TEST(ModelSummary, PrintsTorchinfosTotals) {
   const ModelSummary summary = model_summary(resnet18(), {torch::randn({1, 3, 224, 224})});
-  EXPECT_THAT(summary.table({.style = "torchinfo"}),
-              AllOf(HasSubstr("Total params: 11,689,512\n"), HasSubstr("Total mult-adds (G): 1.81\n"),
-                    HasSubstr("Input size (MB): 0.60\n"),
-                    HasSubstr("Forward/backward pass size (MB, estimated): 39.75\n"),
-                    HasSubstr("Params size (MB): 46.76\n"),
-                    HasSubstr("Estimated Total Size (MB): 87.11\n"),
-                    HasSubstr("├─Sequential (layer1): 1-5"),
-                    HasSubstr("│    │    ├─Conv2d (conv1): 3-1 "), Not(HasSubstr("aten::add_"))));
+  EXPECT_THAT(
+      summary.table({.style = "torchinfo"}),
+      AllOf(HasSubstr("Total params: 11,689,512\n"), HasSubstr("Total mult-adds (G): 1.81\n"),
+            HasSubstr("Input size (MB): 0.60\n"),
+            HasSubstr("Forward/backward pass size (MB, estimated): 39.75\n"),
+            HasSubstr("Params size (MB): 46.76\n"), HasSubstr("Estimated Total Size (MB): 87.11\n"),
+            HasSubstr("├─Sequential (layer1): 1-5"), HasSubstr("│    │    ├─Conv2d (conv1): 3-1 "),
+            Not(HasSubstr("aten::add_"))));
 }
 
 TEST(ModelSummary, LayersWithoutTensorsAreRecognised) {
@@ -136,8 +136,7 @@ TEST(ModelSummary, CountsResNet50AndItsTraining) {
   const torch::Tensor input = torch::randn({1, 3, 224, 224});
   model->eval();  // a batch of one, whose statistics batch norm refuses at 1 x 1
   const ModelSummary summary = model_summary(
-      *model,
-      [&] { model->forward(input).sum().backward(); }, {.depth = 1, .warmup = 0});
+      *model, [&] { model->forward(input).sum().backward(); }, {.depth = 1, .warmup = 0});
   const LayerCost& total = summary.total();
   EXPECT_EQ(total.parameters, 25557032U);
   EXPECT_EQ(total.macs.value() - total.backward_macs, 4089184256U);
@@ -192,8 +191,7 @@ TEST(ModelSummary, SequentialLayersAreInOrder) {
 TEST(ModelSummary, TiedAndFrozenParametersCountOnce) {
   testing::TiedModel model;
   model->hidden->bias.set_requires_grad(false);
-  const ModelSummary summary = model_summary(
-      model, {torch::randint(100, {3, 5}, torch::kLong)});
+  const ModelSummary summary = model_summary(model, {torch::randint(100, {3, 5}, torch::kLong)});
   const LayerCost& total = summary.total();
   EXPECT_EQ(total.parameters, 100U * 16 + 16 * 16 + 16 + 100);
   EXPECT_EQ(total.frozen_parameters(), 16U);

@@ -25,8 +25,8 @@ struct BasicBlockImpl : nn::Module {
     conv2 = register_module("conv2", convolution(width, width, 3, 1));
     bn2 = register_module("bn2", nn::BatchNorm2d(width));
     if (stride != 1 || in != width) {
-      downsample = register_module("downsample", nn::Sequential(convolution(in, width, 1, stride),
-                                                                nn::BatchNorm2d(width)));
+      downsample = register_module(
+          "downsample", nn::Sequential(convolution(in, width, 1, stride), nn::BatchNorm2d(width)));
     }
   }
 
@@ -56,8 +56,8 @@ struct BottleneckImpl : nn::Module {
     conv3 = register_module("conv3", convolution(width, out, 1, 1));
     bn3 = register_module("bn3", nn::BatchNorm2d(out));
     if (stride != 1 || in != out) {
-      downsample = register_module("downsample", nn::Sequential(convolution(in, out, 1, stride),
-                                                                nn::BatchNorm2d(out)));
+      downsample = register_module(
+          "downsample", nn::Sequential(convolution(in, out, 1, stride), nn::BatchNorm2d(out)));
     }
   }
 
@@ -80,8 +80,8 @@ struct ResNetImpl : nn::Module {
     conv1 = register_module("conv1", convolution(3, 64, 7, 2));
     bn1 = register_module("bn1", nn::BatchNorm2d(64));
     relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
-    maxpool = register_module("maxpool",
-                              nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
+    maxpool =
+        register_module("maxpool", nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
     std::int64_t in = 64;
     for (std::size_t stage = 0; stage < blocks.size(); ++stage) {
       const std::int64_t width = std::int64_t{64} << stage;
@@ -123,9 +123,8 @@ struct EncoderBlockImpl : nn::Module {
     ln_1 = register_module("ln_1", nn::LayerNorm(nn::LayerNormOptions({768}).eps(1e-6)));
     self_attention = register_module("self_attention", nn::MultiheadAttention(768, 12));
     ln_2 = register_module("ln_2", nn::LayerNorm(nn::LayerNormOptions({768}).eps(1e-6)));
-    mlp = register_module("mlp", nn::Sequential(nn::Linear(768, 3072), nn::GELU(),
-                                                nn::Dropout(0.0), nn::Linear(3072, 768),
-                                                nn::Dropout(0.0)));
+    mlp = register_module("mlp", nn::Sequential(nn::Linear(768, 3072), nn::GELU(), nn::Dropout(0.0),
+                                                nn::Linear(3072, 768), nn::Dropout(0.0)));
   }
 
   torch::Tensor forward(const torch::Tensor& input) {

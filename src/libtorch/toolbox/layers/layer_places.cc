@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/layer_places.h"
+#include "libtorch/toolbox/layers/layer_places.h"
 
 #include <algorithm>
 

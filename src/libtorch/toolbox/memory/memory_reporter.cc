@@ -6,15 +6,14 @@
 #include <unordered_map>
 #include <utility>
 
-#include <unistd.h>
-
 #include <ATen/core/Tensor.h>
+#include <unistd.h>
 
 #include <tbtrace/memory_reporter.h>
 
 #include "libtorch/record/device_allocator.h"
-#include "libtorch/toolbox/model_parts.h"
-#include "libtorch/toolbox/optimizer_states.h"
+#include "libtorch/toolbox/layers/model_parts.h"
+#include "libtorch/toolbox/memory/optimizer_states.h"
 
 namespace tbtrace {
 namespace {
@@ -83,8 +82,7 @@ void add_devices(MemoryReport& report) {
       device.allocated_bytes = static_cast<std::uint64_t>(totals.allocated);
       device.reserved_bytes = static_cast<std::uint64_t>(totals.reserved);
     } else {
-      report.notes.push_back("What the allocator holds of " + name +
-                             " is not recorded: " +
+      report.notes.push_back("What the allocator holds of " + name + " is not recorded: " +
                              (number < 0 ? "LibTorch's allocator of the host does not count."
                                          : "this build or LibTorch lacks CUDA's allocator."));
     }

@@ -8,7 +8,8 @@
 
 namespace tbtrace::libtorch {
 
-using MachineInfo = std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>;
+using MachineInfo =
+    std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>;
 
 MachineInfo machine_info(bool with_gpus);
 

@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/layer_tree.h"
+#include "libtorch/toolbox/layers/layer_tree.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 #include "analyses/attribution/forward_operators.h"
 #include "analyses/flops/work_owners.h"
 #include "base/bounded_sum.h"
-#include "libtorch/toolbox/layer_places.h"
+#include "libtorch/toolbox/layers/layer_places.h"
 #include "trace/call_tree.h"
 
 namespace tbtrace::libtorch {

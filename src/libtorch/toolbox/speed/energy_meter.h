@@ -12,15 +12,14 @@
 namespace tbtrace::libtorch {
 
 struct EnergyMeter {
-  std::string source;                    ///< for people
-  std::function<double()> joules = {};   ///< since some time in the past
+  std::string source;                   ///< for people
+  std::function<double()> joules = {};  ///< since some time in the past
 };
 
 /// The total-energy counter of a CUDA device.
 Result<EnergyMeter> gpu_energy_meter(int cuda_device);
 
 /// All packages in the folder. The counters begin again at a limit that the folder names.
-Result<EnergyMeter> cpu_energy_meter(
-    const std::filesystem::path& folder = "/sys/class/powercap");
+Result<EnergyMeter> cpu_energy_meter(const std::filesystem::path& folder = "/sys/class/powercap");
 
 }  // namespace tbtrace::libtorch

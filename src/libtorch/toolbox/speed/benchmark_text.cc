@@ -6,7 +6,7 @@
 
 #include <tbtrace/benchmark.h>
 
-#include "libtorch/toolbox/figure_sources.h"
+#include "libtorch/toolbox/layers/figure_sources.h"
 #include "wire/json_emitter.h"
 #include "wire/json_text.h"
 #include "writers/tables/prefixed_number.h"
@@ -80,27 +80,24 @@ void print_batch(std::ostream& out, const BatchBenchmark& batch, const Benchmark
   if (batch.device_latency) lines.add_times("on the GPU", *batch.device_latency);
   if (batch.to_device) lines.add_times("copies to the GPU", *batch.to_device);
   if (batch.to_host) lines.add_times("copies to the host", *batch.to_host);
-  lines.add("throughput", rate_text(batch.throughput_per_s) + " samples/s" +
-                              (batch.tokens_per_s
-                                   ? ", " + rate_text(*batch.tokens_per_s) + " tokens/s"
-                                   : ""));
+  lines.add("throughput",
+            rate_text(batch.throughput_per_s) + " samples/s" +
+                (batch.tokens_per_s ? ", " + rate_text(*batch.tokens_per_s) + " tokens/s" : ""));
   lines.add("MACs, FLOPs", count_text(batch.macs) + ", " + count_text(batch.flops));
-  lines.add("  of a training step",
-            batch.training_macs
-                ? count_text(batch.training_macs) + ", " + count_text(batch.training_flops)
-                : "not recorded");
+  lines.add("  of a training step", batch.training_macs ? count_text(batch.training_macs) + ", " +
+                                                              count_text(batch.training_flops)
+                                                        : "not recorded");
   if (batch.flops_per_s) {
     lines.add("rate", writers::prefixed_number(*batch.flops_per_s) + "FLOP/s");
   }
   lines.add("MFU", batch.mfu ? fixed(100 * *batch.mfu, 1) + " %" : "not recorded");
   lines.add("peak memory", bytes_text(batch.peak_memory_bytes));
   lines.add("saved activations", bytes_text(batch.saved_activation_bytes));
-  lines.add("energy", batch.energy_j ? fixed(*batch.energy_j, 6) + " J per run, " +
-                                           fixed(*batch.energy_j /
-                                                     static_cast<double>(batch.batch_size),
-                                                 6) +
-                                           " J per sample (" + result.energy_source + ")"
-                                     : "not recorded");
+  lines.add("energy", batch.energy_j
+                          ? fixed(*batch.energy_j, 6) + " J per run, " +
+                                fixed(*batch.energy_j / static_cast<double>(batch.batch_size), 6) +
+                                " J per sample (" + result.energy_source + ")"
+                          : "not recorded");
 }
 
 // JSON.

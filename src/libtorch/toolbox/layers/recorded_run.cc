@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/recorded_run.h"
+#include "libtorch/toolbox/layers/recorded_run.h"
 
 #include <algorithm>
 #include <mutex>
@@ -13,7 +13,7 @@
 
 #include <tbtrace/profiler.h>
 
-#include "libtorch/toolbox/model_parts.h"
+#include "libtorch/toolbox/layers/model_parts.h"
 #include "trace/call_tree.h"
 
 namespace tbtrace::libtorch {
@@ -88,8 +88,8 @@ class OutputObserver {
         const void* const storage = storage_of(tensor);
         if (storages_.contains(storage)) return;
         op.outputs.push_back(shape_of(tensor));
-        const bool is_old = std::find(open.storages.begin(), open.storages.end(), storage) !=
-                            open.storages.end();
+        const bool is_old =
+            std::find(open.storages.begin(), open.storages.end(), storage) != open.storages.end();
         if (is_old) return;
         op.new_elements += elements_of(tensor);
         op.new_bytes += bytes_of(tensor);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string_view>
 
-#include "libtorch/toolbox/layer_tree.h"
+#include "libtorch/toolbox/layers/layer_tree.h"
 
 namespace tbtrace::libtorch {
 namespace {
@@ -106,8 +106,7 @@ class Recognition {
   /// A function after the last layer of a module is outside of its frame: of the modules around the
   /// layer before it, the innermost that has one such layer.
   std::size_t only_one_around(const LayerNode& function, std::size_t before) const {
-    for (auto around = parts_.parts[before].parent; around;
-         around = parts_.parts[*around].parent) {
+    for (auto around = parts_.parts[before].parent; around; around = parts_.parts[*around].parent) {
       const std::size_t found = only_one_in(*around, function.type);
       if (found != kNone) return found;
     }
@@ -175,9 +174,8 @@ bool calls_operator(const std::string& type, const std::string& op) {
   const std::string called = plain_name(op);
   if (plain_name(type) == called) return true;
   if (type == "Upsample") return called.starts_with("upsample");
-  return std::any_of(kClasses.begin(), kClasses.end(), [&](const ClassRule& rule) {
-    return rule.type == type && rule.op == called;
-  });
+  return std::any_of(kClasses.begin(), kClasses.end(),
+                     [&](const ClassRule& rule) { return rule.type == type && rule.op == called; });
 }
 
 void recognise_layers(LayerTree& tree, const ModelParts& parts) { Recognition(tree, parts).run(); }

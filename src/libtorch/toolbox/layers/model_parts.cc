@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/model_parts.h"
+#include "libtorch/toolbox/layers/model_parts.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/model_mode.h"
+#include "libtorch/toolbox/layers/model_mode.h"
 
 #include <torch/cuda.h>
 

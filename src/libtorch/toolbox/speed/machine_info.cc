@@ -1,12 +1,11 @@
-#include "libtorch/toolbox/machine_info.h"
+#include "libtorch/toolbox/speed/machine_info.h"
 
 #include <fstream>
 #include <set>
 #include <thread>
 
-#include <sys/utsname.h>
-
 #include <ATen/Parallel.h>
+#include <sys/utsname.h>
 #include <torch/version.h>
 
 #include "cupti/driver_library.h"
@@ -73,9 +72,8 @@ MachineInfo machine_info(bool with_gpus) {
   info.push_back({"system", {{"system", system.sysname}, {"release", system.release}}});
   info.push_back({"cpu", processor()});
   info.push_back({"memory", memory()});
-  info.push_back({"torch",
-                  {{"version", TORCH_VERSION},
-                   {"threads", std::to_string(at::get_num_threads())}}});
+  info.push_back(
+      {"torch", {{"version", TORCH_VERSION}, {"threads", std::to_string(at::get_num_threads())}}});
   if (!with_gpus) return info;
   const Result<cupti::DriverLibrary> driver = cupti::DriverLibrary::open();
   if (!driver.ok()) return info;

@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/figure_sources.h"
+#include "libtorch/toolbox/layers/figure_sources.h"
 
 #include "wire/json_text.h"
 

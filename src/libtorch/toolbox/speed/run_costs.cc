@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/run_costs.h"
+#include "libtorch/toolbox/speed/run_costs.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -9,8 +9,8 @@
 #include <tbtrace/profiler.h>
 
 #include "base/bounded_sum.h"
-#include "libtorch/toolbox/layer_tree.h"
-#include "libtorch/toolbox/recorded_run.h"
+#include "libtorch/toolbox/layers/layer_tree.h"
+#include "libtorch/toolbox/layers/recorded_run.h"
 
 namespace tbtrace::libtorch {
 namespace {

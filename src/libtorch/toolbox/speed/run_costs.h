@@ -9,7 +9,7 @@
 
 #include <tbtrace/model_summary.h>
 
-#include "libtorch/toolbox/model_parts.h"
+#include "libtorch/toolbox/layers/model_parts.h"
 
 namespace tbtrace::libtorch {
 
@@ -19,9 +19,9 @@ struct RunCosts {
   std::optional<std::uint64_t> all_macs;  ///< with those of backward passes
   std::optional<std::uint64_t> all_flops;
   std::uint64_t uncounted_calls = 0;
-  std::optional<std::uint64_t> peak_bytes;     ///< over what there was before
-  std::optional<std::uint64_t> kept_bytes;     ///< when the callable returned
-  std::optional<std::uint64_t> result_bytes;   ///< in what it returned
+  std::optional<std::uint64_t> peak_bytes;    ///< over what there was before
+  std::optional<std::uint64_t> kept_bytes;    ///< when the callable returned
+  std::optional<std::uint64_t> result_bytes;  ///< in what it returned
   std::vector<at::Tensor> returned;
   std::vector<std::string> warnings;
 };

@@ -4,7 +4,7 @@
 
 #include <tbtrace/memory_reporter.h>
 
-#include "libtorch/toolbox/summary_styles.h"
+#include "libtorch/toolbox/layers/summary_styles.h"
 #include "report/optional_cell.h"
 #include "wire/json_text.h"
 #include "writers/tables/shown_cell.h"
@@ -81,8 +81,8 @@ std::optional<double> MemoryReport::growth_per_step_bytes() const {
 AnalysisReport MemoryReport::report() const {
   AnalysisReport report;
   report.schema = kMemorySchema;
-  report.table.columns = {"path",          "role",        "sizes",       "type", "device",
-                          "storage_bytes", "own_bytes",   "growth_bytes", "shares_with"};
+  report.table.columns = {"path",          "role",      "sizes",        "type",       "device",
+                          "storage_bytes", "own_bytes", "growth_bytes", "shares_with"};
   report.shown = report.table.columns;
   for (const HeldTensor& tensor : tensors) {
     report.table.rows.push_back(
@@ -129,19 +129,18 @@ std::string MemoryReport::json() const {
     wire::append_json_string(texts, note);
   }
   texts += ']';
-  return table_json(
-      kMemorySchema, report().table,
-      {{"devices", list},
-       {"total_bytes", std::to_string(total_bytes())},
-       {"resident_bytes", number(resident_bytes)},
-       {"steps", std::to_string(steps)},
-       {"growth_per_step_bytes", number(growth_per_step_bytes())},
-       {"sources", R"({"tensors":"counted","allocator":")" +
-                       std::string(!devices.empty() && devices.front().allocated_bytes
-                                       ? "measured"
-                                       : "not recorded") +
-                       R"(","resident":"measured"})"},
-       {"notes", texts}});
+  return table_json(kMemorySchema, report().table,
+                    {{"devices", list},
+                     {"total_bytes", std::to_string(total_bytes())},
+                     {"resident_bytes", number(resident_bytes)},
+                     {"steps", std::to_string(steps)},
+                     {"growth_per_step_bytes", number(growth_per_step_bytes())},
+                     {"sources", R"({"tensors":"counted","allocator":")" +
+                                     std::string(!devices.empty() && devices.front().allocated_bytes
+                                                     ? "measured"
+                                                     : "not recorded") +
+                                     R"(","resident":"measured"})"},
+                     {"notes", texts}});
 }
 
 std::ostream& operator<<(std::ostream& out, const MemoryReport& report) {

@@ -10,12 +10,12 @@
 
 #include "analyses/flops/device_peaks.h"
 #include "cupti/driver_library.h"
-#include "libtorch/toolbox/energy_meter.h"
-#include "libtorch/toolbox/machine_info.h"
-#include "libtorch/toolbox/model_mode.h"
-#include "libtorch/toolbox/model_parts.h"
-#include "libtorch/toolbox/run_costs.h"
-#include "libtorch/toolbox/timed_runs.h"
+#include "libtorch/toolbox/layers/model_mode.h"
+#include "libtorch/toolbox/layers/model_parts.h"
+#include "libtorch/toolbox/speed/energy_meter.h"
+#include "libtorch/toolbox/speed/machine_info.h"
+#include "libtorch/toolbox/speed/run_costs.h"
+#include "libtorch/toolbox/speed/timed_runs.h"
 
 namespace tbtrace {
 namespace {
@@ -140,8 +140,8 @@ class Measurement {
       result_.peak_source = std::string(precision_name(precision)) + " of " + name + ", " +
                             std::string(peaks->source);
     } else {
-      add_note(result_.notes, "MFU is not recorded: the peak of " + name +
-                                  " is not known (.peak_flops_per_s).");
+      add_note(result_.notes,
+               "MFU is not recorded: the peak of " + name + " is not known (.peak_flops_per_s).");
     }
   }
 
@@ -182,8 +182,9 @@ class Measurement {
           *costs.kept_bytes - std::min(*costs.kept_bytes, *costs.result_bytes);
     }
     if (costs.uncounted_calls > 0) {
-      add_note(result_.notes, "Operators without a rule are in no count of MACs and FLOPs; "
-                              "model_summary() lists them.");
+      add_note(result_.notes,
+               "Operators without a rule are in no count of MACs and FLOPs; "
+               "model_summary() lists them.");
     }
     if (!costs.peak_bytes) {
       add_note(result_.notes, on_cuda_ ? "Memory is not recorded: docs/gpu_recording.md says when "
@@ -196,8 +197,8 @@ class Measurement {
 
   void add_training(BatchBenchmark& figures, const Batch& batch, const RunCosts& forward) {
     if (options_.training_step) {
-      const RunCosts step = libtorch::costs_of_run(
-          [&](ReturnedTensors&) { options_.training_step(); }, on_cuda_);
+      const RunCosts step =
+          libtorch::costs_of_run([&](ReturnedTensors&) { options_.training_step(); }, on_cuda_);
       figures.training_macs = step.all_macs;
       figures.training_flops = step.all_flops;
       return;
@@ -274,7 +275,8 @@ void add_copies(BatchBenchmark& figures, std::vector<at::Tensor> inputs, const R
     ReturnedTensors returned;
     returned.kept = std::make_shared<std::vector<at::Tensor>>();
     const double before = libtorch::time_of_call([&] {
-      for (std::size_t input = 0; input < inputs.size(); ++input) inputs[input].copy_(on_host[input]);
+      for (std::size_t input = 0; input < inputs.size(); ++input)
+        inputs[input].copy_(on_host[input]);
     });
     const double inside = libtorch::time_of_call([&] { run(returned); });
     const double after = libtorch::time_of_call([&] {
@@ -303,12 +305,13 @@ BenchmarkResult toolbox_detail::measure(const TimedCall& call, const Run& run,
   returned.kept->clear();
   Measurement measurement(options, std::move(parts), on_cuda);
   const std::uint64_t batch_size = options.batch_size > 0 ? options.batch_size : 1;
-  const BatchBenchmark figures = measurement.measure(
-      {.call = call, .run = run, .size = batch_size, .tokens = options.tokens});
+  const BatchBenchmark figures =
+      measurement.measure({.call = call, .run = run, .size = batch_size, .tokens = options.tokens});
   BenchmarkResult result = std::move(measurement.result());
   static_cast<BatchBenchmark&>(result) = figures;
   if (options.batch_size == 0) {
-    add_note(result.notes, "A run counts as one sample: the batch size is not known (.batch_size).");
+    add_note(result.notes,
+             "A run counts as one sample: the batch size is not known (.batch_size).");
   }
   return result;
 }
@@ -350,11 +353,11 @@ BenchmarkResult toolbox_detail::measure_model(torch::nn::Module& model,
       has_batch ? static_cast<std::uint64_t>(inputs.front().size(0)) : std::uint64_t{1};
   const BatchBenchmark all = measured(inputs, options.batch_size > 0 ? options.batch_size : first);
   std::vector<BatchBenchmark> smaller;
-  const bool can_be_one = has_batch && first > 1 &&
-                          std::all_of(inputs.begin(), inputs.end(), [&](const at::Tensor& input) {
-                            return input.dim() > 0 &&
-                                   static_cast<std::uint64_t>(input.size(0)) == first;
-                          });
+  const bool can_be_one =
+      has_batch && first > 1 &&
+      std::all_of(inputs.begin(), inputs.end(), [&](const at::Tensor& input) {
+        return input.dim() > 0 && static_cast<std::uint64_t>(input.size(0)) == first;
+      });
   if (options.batch_of_one && can_be_one) {
     std::vector<at::Tensor> one;
     for (const at::Tensor& input : inputs) one.push_back(input.narrow(0, 0, 1).contiguous());

@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/energy_meter.h"
+#include "libtorch/toolbox/speed/energy_meter.h"
 
 #include <algorithm>
 #include <array>

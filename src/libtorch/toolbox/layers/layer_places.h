@@ -17,7 +17,7 @@
 
 #include "analyses/modules/places.h"
 #include "analyses/modules/work_places.h"
-#include "libtorch/toolbox/model_parts.h"
+#include "libtorch/toolbox/layers/model_parts.h"
 
 namespace tbtrace::libtorch {
 
@@ -32,7 +32,7 @@ class LayerPlaces {
     Place parent = 0;
     /// The frame of the model itself, which is the same layer as the root.
     bool is_model = false;
-    analyses::Place module = 0;  ///< of ModulePlaces: the module that it is or is in
+    analyses::Place module = 0;       ///< of ModulePlaces: the module that it is or is in
     std::optional<std::size_t> part;  ///< of the model; nullopt: a function, or not of the model
     std::string_view function = {};   ///< its operator, in the trace; empty: a module
   };

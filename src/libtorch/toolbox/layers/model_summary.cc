@@ -15,10 +15,10 @@
 #include <tbtrace/model_summary.h>
 
 #include "base/bounded_sum.h"
-#include "libtorch/toolbox/layer_tree.h"
-#include "libtorch/toolbox/model_mode.h"
-#include "libtorch/toolbox/model_parts.h"
-#include "libtorch/toolbox/recorded_run.h"
+#include "libtorch/toolbox/layers/layer_tree.h"
+#include "libtorch/toolbox/layers/model_mode.h"
+#include "libtorch/toolbox/layers/model_parts.h"
+#include "libtorch/toolbox/layers/recorded_run.h"
 
 namespace tbtrace {
 namespace {
@@ -72,8 +72,7 @@ class Rows {
   bool is_tied(std::size_t part) const {
     return std::any_of(parts_->tensors.begin(), parts_->tensors.end(),
                        [&](const ModelTensor& tensor) {
-                         return tensor.part == part &&
-                                parts_->tensors[tensor.same_as].part != part;
+                         return tensor.part == part && parts_->tensors[tensor.same_as].part != part;
                        });
   }
 
@@ -259,7 +258,7 @@ class Rows {
 /// backward pass. Source: torchinfo/model_statistics.py.
 std::uint64_t layer_bytes_of(const std::vector<LayerCost>& rows) {
   static const std::unordered_map<std::string_view, std::uint64_t> kBytes = {
-      {"float64", 8}, {"int64", 8},   {"complex64", 8}, {"complex128", 16}, {"float16", 2},
+      {"float64", 8}, {"int64", 8},    {"complex64", 8}, {"complex128", 16}, {"float16", 2},
       {"int16", 2},   {"bfloat16", 2}, {"int8", 1},      {"uint8", 1},       {"bool", 1}};
   std::vector<bool> has_modules(rows.size(), false);
   for (const LayerCost& row : rows) {
@@ -387,8 +386,7 @@ ModelSummary model_summary(const torch::jit::Module& model, const std::vector<c1
   torch::jit::Module copy = model;  // of the handle
   const libtorch::ModeOfScript mode(model, options.mode);
   return summarize_run(
-      given,
-      [&](toolbox_detail::ReturnedTensors& returned) { returned.add(copy.forward(inputs)); },
+      given, [&](toolbox_detail::ReturnedTensors& returned) { returned.add(copy.forward(inputs)); },
       options);
 }
 
@@ -411,10 +409,9 @@ void toolbox_detail::ReturnedTensors::add(const c10::IValue& value) {
 }
 
 void toolbox_detail::throw_wrong_inputs(std::size_t count) {
-  throw std::invalid_argument(
-      "the model's forward() does not take " + std::to_string(count) +
-      " tensors; give as many inputs as it has, or a callable: "
-      "model_summary(*model, [&] { return model->forward(...); })");
+  throw std::invalid_argument("the model's forward() does not take " + std::to_string(count) +
+                              " tensors; give as many inputs as it has, or a callable: "
+                              "model_summary(*model, [&] { return model->forward(...); })");
 }
 
 std::string_view layer_kind_name(LayerKind kind) {

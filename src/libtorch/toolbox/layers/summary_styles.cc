@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/summary_styles.h"
+#include "libtorch/toolbox/layers/summary_styles.h"
 
 #include <algorithm>
 #include <array>
@@ -77,7 +77,9 @@ std::vector<Line> torchinfo_lines(const ModelSummary& summary) {
     line[1] = first_shape(layer.inputs);
     line[2] = first_shape(layer.outputs);
     const bool is_tied = layer.parameters > 0 && layer.tied_parameters == layer.parameters;
-    line[3] = layer.parameters == 0 ? "--" : is_tied ? "(recursive)" : with_commas(layer.parameters);
+    line[3] = layer.parameters == 0 ? "--"
+              : is_tied             ? "(recursive)"
+                                    : with_commas(layer.parameters);
     line[4] = layer.macs.value_or(0) == 0 ? "--" : with_commas(*layer.macs);
     lines.push_back(std::move(line));
   }
@@ -125,10 +127,10 @@ std::string costs_text(const LayerCost& layer, const ModelSummary& summary) {
     parts.emplace_back("MACs: no rule");
   }
   const std::int64_t ns = time_of(layer, summary.on_device);
-  parts.push_back(time_text(ns) + " = " +
-                  share_text(static_cast<double>(ns),
-                             static_cast<double>(time_of(total, summary.on_device))) +
-                  " latency");
+  parts.push_back(
+      time_text(ns) + " = " +
+      share_text(static_cast<double>(ns), static_cast<double>(time_of(total, summary.on_device))) +
+      " latency");
   if (const auto rate = layer.flops_per_s()) {
     parts.push_back(writers::prefixed_number(*rate) + "FLOPS");
   }

@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/timed_runs.h"
+#include "libtorch/toolbox/speed/timed_runs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -25,8 +25,9 @@ double ns_between(Clock::time_point begin, Clock::time_point end) {
 template <typename Event>
 class EventPair {
  public:
-  static constexpr bool kCanTell =
-      requires(const Event& begin, const Event& end) { begin.elapsedTime(end); };
+  static constexpr bool kCanTell = requires(const Event& begin, const Event& end) {
+    begin.elapsedTime(end);
+  };
 
   void begin() {
     if constexpr (kCanTell) record(begin_);

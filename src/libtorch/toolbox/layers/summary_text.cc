@@ -6,8 +6,8 @@
 
 #include <tbtrace/model_summary.h>
 
-#include "libtorch/toolbox/figure_sources.h"
-#include "libtorch/toolbox/summary_styles.h"
+#include "libtorch/toolbox/layers/figure_sources.h"
+#include "libtorch/toolbox/layers/summary_styles.h"
 #include "report/optional_cell.h"
 #include "wire/json_text.h"
 
@@ -65,17 +65,28 @@ void add_costs(std::vector<Cell>& row, const LayerCost& layer, const ModelSummar
     return summary.has_model ? Cell(number) : Cell();
   };
   const auto device = [&](std::int64_t ns) { return summary.on_device ? Cell(ns) : Cell(); };
-  row.insert(row.end(),
-             {optional_cell(layer.calls), parameter(layer.parameters),
-              parameter(layer.trainable_parameters), parameter(layer.frozen_parameters()),
-              parameter(layer.tied_parameters), parameter(layer.parameter_bytes),
-              parameter(layer.buffers), parameter(layer.buffer_bytes), optional_cell(layer.macs),
-              optional_cell(layer.flops), layer.backward_macs, layer.backward_flops,
-              layer.uncounted_calls, optional_cell(layer.activations),
-              optional_cell(layer.activation_bytes), device(layer.device_time_total_ns),
-              device(layer.self_device_time_ns), device(layer.backward_device_time_ns),
-              layer.cpu_time_total_ns, layer.self_cpu_time_ns, layer.backward_cpu_time_ns,
-              optional_cell(layer.flops_per_s())});
+  row.insert(row.end(), {optional_cell(layer.calls),
+                         parameter(layer.parameters),
+                         parameter(layer.trainable_parameters),
+                         parameter(layer.frozen_parameters()),
+                         parameter(layer.tied_parameters),
+                         parameter(layer.parameter_bytes),
+                         parameter(layer.buffers),
+                         parameter(layer.buffer_bytes),
+                         optional_cell(layer.macs),
+                         optional_cell(layer.flops),
+                         layer.backward_macs,
+                         layer.backward_flops,
+                         layer.uncounted_calls,
+                         optional_cell(layer.activations),
+                         optional_cell(layer.activation_bytes),
+                         device(layer.device_time_total_ns),
+                         device(layer.self_device_time_ns),
+                         device(layer.backward_device_time_ns),
+                         layer.cpu_time_total_ns,
+                         layer.self_cpu_time_ns,
+                         layer.backward_cpu_time_ns,
+                         optional_cell(layer.flops_per_s())});
 }
 
 std::vector<std::string> columns_after(std::vector<std::string> first) {
@@ -111,10 +122,11 @@ void add_to(LayerCost& sum, const LayerCost& layer) {
 }
 
 std::string table_of(const AnalysisReport& report, const ModelTableOptions& options) {
-  const Result<std::string> text = report_text(
-      report,
-      {.sort_by = options.sort_by, .row_limit = options.row_limit, .width = options.width,
-               .how_to_show_all_columns = "json() has all"});
+  const Result<std::string> text =
+      report_text(report, {.sort_by = options.sort_by,
+                           .row_limit = options.row_limit,
+                           .width = options.width,
+                           .how_to_show_all_columns = "json() has all"});
   if (!text.ok()) throw std::invalid_argument(text.status().message());
   return *text;
 }
@@ -169,9 +181,18 @@ AnalysisReport ModelSummary::report() const {
   report.schema = kSchema;
   report.table.columns =
       columns_after({"name", "path", "type", "kind", "depth", "input_shapes", "output_shapes"});
-  report.shown = {"name",       "type",  "calls",     "input_shapes", "output_shapes",
-                  "parameters", "macs",  "flops",     "activation_bytes",
-                  "device_time_total_ns", "cpu_time_total_ns", "flops_per_s"};
+  report.shown = {"name",
+                  "type",
+                  "calls",
+                  "input_shapes",
+                  "output_shapes",
+                  "parameters",
+                  "macs",
+                  "flops",
+                  "activation_bytes",
+                  "device_time_total_ns",
+                  "cpu_time_total_ns",
+                  "flops_per_s"};
   report.tree = {.name = "name", .path = "path", .depth = "depth"};
   for (const LayerCost& layer : layers) {
     std::vector<Cell> row = {layer.name,
@@ -212,8 +233,16 @@ AnalysisReport ModelSummary::types_report() const {
   AnalysisReport report;
   report.schema = kSchema;
   report.table.columns = columns_after({"type", "layers"});
-  report.shown = {"type",  "layers", "calls", "parameters", "macs", "flops", "activation_bytes",
-                  "device_time_total_ns", "cpu_time_total_ns", "flops_per_s"};
+  report.shown = {"type",
+                  "layers",
+                  "calls",
+                  "parameters",
+                  "macs",
+                  "flops",
+                  "activation_bytes",
+                  "device_time_total_ns",
+                  "cpu_time_total_ns",
+                  "flops_per_s"};
   for (const auto& [type, entry] : rows) {
     std::vector<Cell> row = {type, entry.second};
     add_costs(row, entry.first, *this);

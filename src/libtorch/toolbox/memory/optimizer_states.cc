@@ -1,4 +1,4 @@
-#include "libtorch/toolbox/optimizer_states.h"
+#include "libtorch/toolbox/memory/optimizer_states.h"
 
 #include <sstream>
 #include <type_traits>
@@ -69,8 +69,7 @@ std::size_t visit_states(
   std::size_t unknown = 0;
   for (const optim::OptimizerParamGroup& group : optimizer.param_groups()) {
     for (const at::Tensor& parameter : group.params()) {
-      const auto state =
-          optimizer.state().find(key_of_state<typename States::key_type>(parameter));
+      const auto state = optimizer.state().find(key_of_state<typename States::key_type>(parameter));
       if (state == optimizer.state().end()) continue;
       const bool is_known =
           visit_tensors_of(*state->second, [&](std::string_view name, const at::Tensor& tensor) {

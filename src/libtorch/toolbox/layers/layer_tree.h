@@ -12,8 +12,8 @@
 #include <tbtrace/model_summary.h>
 
 #include "analyses/modules/work_places.h"
-#include "libtorch/toolbox/model_parts.h"
-#include "libtorch/toolbox/recorded_run.h"
+#include "libtorch/toolbox/layers/model_parts.h"
+#include "libtorch/toolbox/layers/recorded_run.h"
 
 namespace tbtrace::libtorch {
 
@@ -32,7 +32,7 @@ struct LayerNode {
   std::uint64_t backward_macs = 0;
   std::uint64_t backward_flops = 0;
   std::uint64_t uncounted_calls = 0;  ///< operators that no rule counts
-  std::vector<TensorShape> inputs;  ///< with what is inside
+  std::vector<TensorShape> inputs;    ///< with what is inside
   std::vector<TensorShape> outputs;
   bool was_given_inputs = false;
   std::uint64_t activations = 0;
