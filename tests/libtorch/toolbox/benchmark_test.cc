@@ -186,6 +186,9 @@ TEST(Benchmark, TakesScriptsAndPeaks) {
   const torch::Tensor input = torch::randn({2, 8});
   BenchmarkOptions options = quick();
   options.model = script;
+  const BenchmarkedModel model = script;
+  EXPECT_EQ(model.script(), &script);
+  EXPECT_EQ(model.module(), nullptr);
   options.peak_flops_per_s = 1e12;
   const BenchmarkResult result = benchmark([&] { return script.forward({input}); }, options);
   EXPECT_EQ(result.parameters, 32U);

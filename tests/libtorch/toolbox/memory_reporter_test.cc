@@ -67,7 +67,8 @@ TEST(MemoryReporter, AddsUpToThePlainSum) {
   EXPECT_EQ(after.total_bytes(), bytes_of_storages(tensors));
   ASSERT_EQ(after.devices.size(), 1U);
   EXPECT_EQ(after.devices.front().tensor_bytes, after.total_bytes());
-  EXPECT_FALSE(after.devices.front().other_bytes().has_value());
+  const DeviceTensors& host = after.devices.front();
+  EXPECT_FALSE(host.other_bytes().has_value());
   EXPECT_THAT(after.notes, Contains(HasSubstr("What the allocator holds of cpu is not recorded")));
   EXPECT_GT(after.resident_bytes.value(), after.total_bytes());
 }

@@ -264,6 +264,23 @@ TEST(ModelSummary, ReadsTorchScript) {
   EXPECT_EQ(layer_of(summary, "relu").kind, LayerKind::function);
 }
 
+// Operators of a script name their modules, without a frame around them.
+TEST(ModelSummary, CountsTrainingOfTorchScript) {
+  torch::jit::Module layer("Layer");
+  layer.register_parameter("weight", torch::randn({4, 3, 3, 3}), false);
+  layer.define("def forward(self, x):\n  return torch.conv2d(x, self.weight)\n");
+  torch::jit::Module model("Net");
+  model.register_module("layer", layer);
+  model.define("def forward(self, x):\n  return self.layer.forward(x)\n");
+  for (const auto& parameter : model.parameters()) parameter.set_requires_grad(true);
+  const torch::Tensor input = torch::randn({2, 3, 8, 8});
+  const ModelSummary summary =
+      model_summary([&] { model.forward({input}).toTensor().sum().backward(); });
+  const std::uint64_t forward = std::uint64_t{2} * 4 * 3 * 3 * 3 * 6 * 6;
+  EXPECT_EQ(summary.total().macs, 2 * forward);  // and the gradient of the weight
+  EXPECT_EQ(summary.total().backward_macs, forward);
+}
+
 TEST(ModelSummary, ModulesOfCallablesAreThoseOfTheirScopes) {
   nn::Linear layer(4, 2);
   const torch::Tensor input = torch::randn({3, 4});

@@ -80,17 +80,18 @@ LayerPlaces::Place LayerPlaces::place_of_function(Place inside, std::string_view
 LayerPlaces::Place LayerPlaces::place_in(Place around, EventId range, bool is_backward) {
   const analyses::Place module_around = layers_[around].module;
   const analyses::Place module = modules_.place_in(module_around, range, is_backward);
+  Place place = around;
   if (module != module_around) {
-    const Place place = place_of_module(module);
+    place = place_of_module(module);
     if (layer_of(place) != StackTree::kRoot && !is_backward) {
       if (is_call(range)) called_[place] = {};
       called_[layers_[place].parent] = {place, 0};
     }
-    return place;
   }
+  // An operator of TorchScript names its module itself, and has no frame around it.
   const bool is_function = !is_backward && trace_.kind(range) == EventKind::cpu_op &&
-                           is_operator_name(trace_.name(range)) && has_functions(around);
-  return is_function ? place_of_function(around, trace_.name(range)) : around;
+                           is_operator_name(trace_.name(range)) && has_functions(place);
+  return is_function ? place_of_function(place, trace_.name(range)) : place;
 }
 
 }  // namespace tbtrace::libtorch

@@ -79,7 +79,8 @@ class Rows {
   bool is_left_out(std::size_t node) const {
     const LayerNode& layer = tree_.nodes[node];
     if (node != 0 && !layer.is_function && layer.part == std::optional<std::size_t>(0)) return true;
-    return layer.is_function && layer.calls == 0;  // a frame of the model, or a recognised layer
+    // What was given to a recognised layer.
+    return layer.is_function && layer.calls == 0 && layer.work.cpu_ns == 0 && layer.flops == 0;
   }
 
   /// Parents first, in the order of first calls; layers that have no calls of their own begin with
