@@ -32,6 +32,7 @@ OWNER = {
     "jobs.h": "jobs/sets", "merge.h": "jobs/merge", "collectives.h": "jobs/collectives", "clocks.h": "jobs/clocks",
     "job_analysis.h": "jobs/waits", "stragglers.h": "analyses/findings",
     "capabilities.h": "live", "profiler.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
+    "model_summary.h": "libtorch/toolbox/layers", "benchmark.h": "libtorch/toolbox/speed", "memory_reporter.h": "libtorch/toolbox/memory",
 }
 
 # Who may use the figures of other tools: the list of who offers which.

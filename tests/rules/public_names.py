@@ -14,7 +14,9 @@ import sys
 
 NOT_FUNCTIONS = {"alignas", "decltype", "for", "if", "noexcept", "operator", "requires", "return", "sizeof",
                  "static_assert", "switch", "while"}
-PRIVATE = {"bit", "export_in_background", "from", "group", "index_of"}  # or members, in what is public
+PRIVATE = {"add_module", "add_optimizer", "add_script", "add_tensor", "bit", "callable", "export_in_background", "forward",
+           "from", "group", "index_of", "measure", "measure_model", "summarize",
+           "throw_wrong_inputs"}  # or members, in what is public
 
 
 def code(file):
@@ -51,7 +53,7 @@ def main():
                 used |= set(re.findall(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;]*>)?\s*[({]", sources[-1]))
     names = failed = 0
     for header in sorted((root / "include").rglob("*.h")):
-        text = re.sub(r"^ *private:.*?^ *\};|^namespace internal \{.*?^\}", "};", code(header), flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"^ *private:.*?^ *\};|^namespace (?:internal|toolbox_detail) \{.*?^\}", "};", code(header), flags=re.DOTALL | re.MULTILINE)
         missing = [name for name in functions_in(text) if name not in used]
         for owner, body in CLASS.findall(text):
             declared = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"\{[^{}]*\}", "{}", body))  # without what functions do

@@ -1,0 +1,82 @@
+// The layers of a recorded run as a tree of places: its modules, and the functions that are called
+// between modules.
+// Refers to its Trace and parts, which must outlive it. Not synchronised.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "analyses/modules/places.h"
+#include "analyses/modules/work_places.h"
+#include "libtorch/toolbox/layers/model_parts.h"
+
+namespace tbtrace::libtorch {
+
+/// A function is known by its operator, the module around it, the module that this called before,
+/// and how many functions were called since then. So layers that are called again have the same
+/// functions again, and in a loop each module is followed by the same ones.
+class LayerPlaces {
+ public:
+  using Place = analyses::Place;
+
+  struct Layer {
+    Place parent = 0;
+    /// The frame of the model itself, which is the same layer as the root.
+    bool is_model = false;
+    analyses::Place module = 0;       ///< of ModulePlaces: the module that it is or is in
+    std::optional<std::size_t> part;  ///< of the model; nullopt: a function, or not of the model
+    std::string_view function = {};   ///< its operator, in the trace; empty: a module
+  };
+
+  /// The calls of a module after which its functions are told apart by their operators only.
+  static constexpr std::uint32_t kMostFunctions = 64;
+
+  LayerPlaces(const Trace& trace, const ModelParts* parts);
+
+  /// For analyses::find_places(). The root, 0, is the model or the callable.
+  Place place_in(Place around, EventId range, bool is_backward);
+
+  const std::vector<Layer>& layers() const { return layers_; }
+  /// The layer of a place: the root for the frame of the model.
+  Place layer_of(Place place) const { return layers_[place].is_model ? 0 : place; }
+  /// Of a module that is not of the model.
+  std::string name(Place place) const;
+  std::string_view type(Place place) const { return modules_.type(layers_[place].module); }
+  bool is_call(EventId range) const { return modules_.is_call(range); }
+
+ private:
+  Place place_of_module(analyses::Place module);
+  std::optional<std::size_t> part_of(analyses::Place module) const;
+  Place place_of_function(Place inside, std::string_view name);
+  bool has_functions(Place place) const;
+
+  /// What a module called last.
+  struct Called {
+    Place module = 0;
+    std::uint32_t functions = 0;
+  };
+  using FunctionKey = std::tuple<Place, Place, std::uint32_t, std::string_view>;
+
+  const Trace& trace_;
+  const ModelParts* parts_;
+  analyses::ModulePlaces modules_;
+  std::unordered_map<std::string_view, std::size_t> part_of_path_;
+  std::vector<Layer> layers_ = {{}};
+  std::vector<Called> called_ = {{}};                    // by place
+  std::unordered_map<analyses::Place, Place> place_of_;  // by module
+  std::map<FunctionKey, Place> functions_;
+};
+
+/// Whether a name is an operator's: ranges of TorchScript and of users have no namespace.
+bool is_operator_name(std::string_view name);
+
+}  // namespace tbtrace::libtorch

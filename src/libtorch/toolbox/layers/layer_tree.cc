@@ -1,0 +1,221 @@
+#include "libtorch/toolbox/layers/layer_tree.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <tbtrace/analysis_context.h>
+#include <tbtrace/flops.h>
+
+#include "analyses/attribution/forward_operators.h"
+#include "analyses/flops/work_owners.h"
+#include "base/bounded_sum.h"
+#include "libtorch/toolbox/layers/layer_places.h"
+#include "trace/call_tree.h"
+
+namespace tbtrace::libtorch {
+namespace {
+
+using analyses::WorkOwner;
+using analyses::WorkOwners;
+
+class Building {
+ public:
+  Building(const RecordedRun& run, const ModelParts* parts)
+      : run_(run), trace_(*run.trace), parts_(parts), places_(trace_, parts) {}
+
+  LayerTree build() {
+    where_ = analyses::find_places(trace_, analyses::ForwardOperators(trace_),
+                                   [this](analyses::Place around, EventId range, bool backward) {
+                                     return places_.place_in(around, range, backward);
+                                   });
+    tree_.has_shapes = !trace_.argument(Argument::input_dims).empty();
+    add_nodes();
+    add_times();
+    add_operations();
+    add_shapes();
+    return std::move(tree_);
+  }
+
+ private:
+  LayerNode& node_of(EventId range) {
+    return tree_.nodes[places_.layer_of(where_.place[index(range)])];
+  }
+
+  void add_nodes() {
+    const auto& layers = places_.layers();
+    tree_.nodes.resize(layers.size());
+    for (std::size_t place = 0; place < layers.size(); ++place) {
+      const LayerPlaces::Layer& layer = layers[place];
+      LayerNode& node = tree_.nodes[place];
+      node.parent = layer.parent;
+      node.part = layer.part;
+      node.is_function = !layer.function.empty();
+      if (node.is_function) {
+        node.type = layer.function;
+      } else if (layer.part) {
+        node.name = parts_->parts[*layer.part].name;
+        node.type = parts_->parts[*layer.part].type;
+      } else if (place != 0) {
+        const auto number = static_cast<analyses::Place>(place);
+        node.name = places_.name(number);
+        node.type = places_.type(number);
+      }
+    }
+  }
+
+  void add_times() {
+    const analyses::WorkByPlace done =
+        analyses::work_by_place(trace_, where_, tree_.nodes.size(), {});
+    for (std::size_t place = 0; place < tree_.nodes.size(); ++place) {
+      const auto layer = places_.layer_of(static_cast<analyses::Place>(place));
+      tree_.nodes[layer].work += done.work[place];
+    }
+    tree_.nodes.front().work += done.communication;
+  }
+
+  void add_operations() {
+    const WorkOwners owners(trace_);
+    find_uncounted(owners);
+    for (const WorkOwner& owner : owners.owners()) {
+      if (owner.state != WorkState::counted) continue;
+      LayerNode& node = node_of(owner.op);
+      node.macs = saturating_sum(node.macs, owner.work.macs);
+      node.flops = saturating_sum(node.flops, owner.work.flops);
+      if (where_.is_backward[index(owner.op)] == 0) continue;
+      node.backward_macs = saturating_sum(node.backward_macs, owner.work.macs);
+      node.backward_flops = saturating_sum(node.backward_flops, owner.work.flops);
+    }
+    add_uncounted();
+  }
+
+  /// An operator without a rule is not counted, unless something inside it computes. What moves
+  /// data inside it does not tell what it computes.
+  void find_uncounted(const WorkOwners& owners) {
+    std::vector<bool> computes(trace_.events().size(), false);
+    std::vector<bool> has_unknown_sizes(trace_.events().size(), false);
+    for (const WorkOwner& owner : owners.owners()) {
+      computes[index(owner.op)] = owner.state == WorkState::counted && owner.work.flops > 0;
+      has_unknown_sizes[index(owner.op)] = owner.state == WorkState::unknown_sizes;
+    }
+    const CallTree& tree = call_tree_of(trace_);
+    for (std::size_t at = tree.ranges().size(); at-- > 0;) {
+      const EventId range = tree.ranges()[at];
+      const EventId parent = tree.parent(range);
+      if (parent != EventId::none && computes[index(range)]) computes[index(parent)] = true;
+    }
+    uncounted_.resize(trace_.events().size(), EventId::none);
+    for (const WorkOwner& owner : owners.owners()) {
+      const std::string_view name = trace_.name(owner.op);
+      const bool is_autograds =
+          name.starts_with("autograd::") || name.starts_with("torch::autograd::");
+      const bool is_counted = owner.state == WorkState::counted || computes[index(owner.op)];
+      if (!is_counted && is_operator_name(name) && !is_autograds) {
+        uncounted_[index(owner.op)] = owner.op;
+      }
+    }
+    // The outermost.
+    for (const EventId range : tree.ranges()) {
+      const EventId parent = tree.parent(range);
+      if (parent == EventId::none || uncounted_[index(parent)] == EventId::none) continue;
+      uncounted_[index(range)] = uncounted_[index(parent)];
+    }
+    has_unknown_sizes_ = std::move(has_unknown_sizes);
+  }
+
+  /// Each instant and each kernel is of one operator.
+  void add_uncounted() {
+    std::map<std::pair<std::string_view, bool>, UncountedOperator> by_name;
+    const AnalysisContext context(trace_);
+    const auto entry_of = [&](EventId op) -> UncountedOperator& {
+      return by_name[{trace_.name(op), has_unknown_sizes_[index(op)]}];
+    };
+    for (const EventId range : context.host_ranges()) {
+      const EventId op = uncounted_[index(range)];
+      if (op == EventId::none) continue;
+      UncountedOperator& entry = entry_of(op);
+      add_bounded(entry.cpu_time_ns, context.self_time_ns(range));
+      if (op != range) continue;
+      LayerNode& node = node_of(op);
+      ++node.uncounted_calls;
+      if (entry.calls++ > 0) continue;
+      entry.name = trace_.name(op);
+      entry.has_rule = has_unknown_sizes_[index(op)];
+      entry.path = path_of(places_.layer_of(where_.place[index(op)]));
+    }
+    for (const DeviceLink& link : context.device_links()) {
+      const EventId inner = context.operator_of(link.activity);
+      if (inner == EventId::none || uncounted_[index(inner)] == EventId::none) continue;
+      add_bounded(entry_of(uncounted_[index(inner)]).device_time_ns,
+                  trace_.events().duration_ns(link.activity));
+    }
+    for (auto& [key, entry] : by_name) tree_.uncounted.push_back(std::move(entry));
+    std::stable_sort(tree_.uncounted.begin(), tree_.uncounted.end(),
+                     [](const UncountedOperator& one, const UncountedOperator& other) {
+                       return std::pair(one.device_time_ns, one.cpu_time_ns) >
+                              std::pair(other.device_time_ns, other.cpu_time_ns);
+                     });
+  }
+
+  std::string path_of(std::size_t node) const {
+    while (tree_.nodes[node].is_function) node = tree_.nodes[node].parent;
+    const LayerNode& layer = tree_.nodes[node];
+    return layer.part ? parts_->parts[*layer.part].path : layer.name;
+  }
+
+  void add_shapes() {
+    const CallTree& tree = call_tree_of(trace_);
+    std::vector<bool> is_in_operator(trace_.events().size(), false);
+    for (const EventId range : tree.ranges()) {
+      const EventId parent = tree.parent(range);
+      const bool is_inside = parent != EventId::none && is_in_operator[index(parent)];
+      const bool is_operator =
+          trace_.kind(range) == EventKind::cpu_op && is_operator_name(trace_.name(range));
+      is_in_operator[index(range)] = is_inside || is_operator;
+      if (where_.is_backward[index(range)] != 0) continue;
+      LayerNode& node = node_of(range);
+      if (places_.is_call(range)) ++node.calls;
+      if (!is_operator || is_inside) continue;
+      if (node.is_function) ++node.calls;
+      if (!run_.observed.empty() && run_.observed[index(range)] != RecordedRun::kNone) {
+        add_observed(node, run_.operators[run_.observed[index(range)]]);
+      }
+    }
+    // A module hierarchy of TorchScript does not say where a call begins.
+    for (LayerNode& node : tree_.nodes) node.calls_are_known = node.calls > 0;
+  }
+
+  void add_observed(LayerNode& own, const ObservedOperator& op) {
+    own.activations += op.new_elements;
+    own.activation_bytes += op.new_bytes;
+    LayerNode* node = &own;
+    while (true) {
+      if (node->calls <= 1) {
+        if (!node->was_given_inputs && !op.inputs.empty()) {
+          node->inputs = op.inputs;
+          node->was_given_inputs = true;
+        }
+        if (!op.outputs.empty()) node->outputs = op.outputs;
+      }
+      if (node == tree_.nodes.data()) return;
+      node = &tree_.nodes[node->parent];
+    }
+  }
+
+  const RecordedRun& run_;
+  const Trace& trace_;
+  const ModelParts* parts_;
+  LayerPlaces places_;
+  analyses::WorkPlaces where_;
+  std::vector<EventId> uncounted_;       // by event: the operator that it is or is in
+  std::vector<bool> has_unknown_sizes_;  // by event
+  LayerTree tree_;
+};
+
+}  // namespace
+
+LayerTree layer_tree_of(const RecordedRun& run, const ModelParts* parts) {
+  return Building(run, parts).build();
+}
+
+}  // namespace tbtrace::libtorch
