@@ -27,6 +27,7 @@ std::vector<std::string> reasons_of(const std::vector<ModelFigure>& figures) {
     if (!names.ends_with(figure.name)) names += (names.empty() ? "" : ", ") + figure.name;
   }
   std::vector<std::string> reasons;
+  reasons.reserve(names_of.size());
   for (const auto& [reason, names] : names_of) {
     reasons.push_back("not recorded: " + names + ": " + reason);
   }
@@ -102,8 +103,8 @@ Result<AnalysisReport> model_report(const Trace& trace, const ModelOptions& opti
                                  std::string(figure_origin_name(figure.how)),
                                  report::text_cell(figure.note)});
   }
-  report.totals = {{"recorded", static_cast<std::uint64_t>(std::ranges::count_if(
-                                    *figures, [](const ModelFigure& figure) {
+  report.totals = {{"recorded", static_cast<std::uint64_t>(
+                                    std::ranges::count_if(*figures, [](const ModelFigure& figure) {
                                       return figure.how != FigureOrigin::not_recorded;
                                     }))}};
   report.notes = reasons_of(*figures);

@@ -233,7 +233,7 @@ class Parameters {
       const auto [dims, types] = inputs(range);
       for (const std::int8_t argument : rule->arguments) {
         if (argument < 0) continue;
-        const auto at = static_cast<std::size_t>(argument);
+        const std::size_t at = static_cast<unsigned char>(argument);
         const std::optional<Shape> shape = tensor_shape(dims, types, at);
         if (!shape) continue;
         ++by_call[call][{where_.place[index(range)], *shape}];

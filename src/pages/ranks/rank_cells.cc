@@ -72,6 +72,8 @@ void emit_cells(wire::JsonEmitter& json, const RankCells& cells, std::size_t lim
   const std::vector<std::size_t> steps = sorted_places(cells.steps, size.steps);
   std::vector<std::size_t> rank_places;
   std::vector<std::int64_t> step_numbers;
+  rank_places.reserve(ranks.size());
+  step_numbers.reserve(steps.size());
   for (const std::size_t rank : ranks) rank_places.push_back(cells.ranks[rank]);
   for (const std::size_t step : steps) step_numbers.push_back(cells.numbers[cells.steps[step]]);
   // By column, which packs better.

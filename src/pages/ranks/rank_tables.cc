@@ -115,7 +115,7 @@ std::vector<std::int64_t> means_of(const std::array<WideInteger, kStepParts>& su
   std::int64_t before = 0;
   for (const WideInteger part : sums) {
     sum += part;
-    const std::int64_t until = bounded((2 * sum + count) / (2 * count));
+    const std::int64_t until = bounded((2 * sum + count) / (WideInteger{2} * count));
     means.push_back(until - before);
     before = until;
   }

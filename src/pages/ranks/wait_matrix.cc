@@ -74,6 +74,7 @@ void emit_waits(wire::JsonEmitter& json, const WaitMatrix& matrix, std::size_t l
   std::iota(shown.begin(), shown.end(), std::size_t{0});
   std::ranges::sort(shown, {}, [&](std::size_t at) { return matrix.ranks[at]; });
   std::vector<std::size_t> places;
+  places.reserve(kept);
   for (const std::size_t at : shown) places.push_back(matrix.ranks[at]);
   json.new_line();
   json.key("waits");

@@ -148,8 +148,7 @@ TEST(ModelFigures, WithoutDataSayWhatToRecord) {
 }
 
 TEST(ModelFigures, ReasonsOfTheReportNameEachFigureOnce) {
-  const Result<Trace> trace =
-      try_read(training(), {.threads = 1, .arguments = kModelArguments});
+  const Result<Trace> trace = try_read(training(), {.threads = 1, .arguments = kModelArguments});
   const Result<AnalysisReport> report = model_report(*trace);
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->table.rows.size(), figures_of(training()).size());
