@@ -91,6 +91,11 @@ TEST(RanksView, SaysWhoHoldsUpTheJobAndWhatToDo) {
   EXPECT_EQ(pages::member(document, "compared_steps"), "4");
 }
 
+TEST(RanksView, IsAViewOfJobsAndNotOneOfTraces) {
+  EXPECT_EQ(ranks_view().name, "ranks");
+  EXPECT_EQ(view_named(ranks_view().name), nullptr);
+}
+
 TEST(RanksView, RanksThatHoldUpTheJobAreTheFirstToLookAt) {
   const RanksView view(analyse_job(records_of(3, 4)), {});
   EXPECT_THAT(view.ranks_by_interest(), ::testing::SizeIs(3));

@@ -3,7 +3,8 @@
 
     docs_samples.py --compiler COMPILER --tbtrace PROGRAM [ROOT]
 
-- A ```cpp block with `int main(` is a whole program and must compile. Other blocks are pieces; tests/libtorch compiles
+- A ```cpp block with `int main(` is a whole program and must compile; those with LibTorch's headers are the
+  examples that the test examples.toolbox_page compares them with. Other blocks are pieces; tests/libtorch compiles
   those that record.
 - A ```console block of README.md, docs/questions.md and docs/compare.md whose first line starts with `$ tbtrace` is run, command
   by command, in a folder that has examples/ and tests/. What a command prints (both streams) must be what stands under it; a line `...` stands for
@@ -122,7 +123,7 @@ def main():
     for page in pages:
         found = []
         for line, code in blocks(page, "cpp"):
-            if "int main(" in code:
+            if "int main(" in code and "#include <torch/" not in code:
                 programs += 1
                 found.append((line, compile_problem(code, options.compiler, root)))
         for line, block in blocks(page, "cmake"):

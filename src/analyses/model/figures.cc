@@ -20,8 +20,7 @@ namespace {
 
 using report::optional_cell;
 
-constexpr const char* kNeedsSteps =
-    "the trace has no steps: call profiler.step() after each, or choose --infer-steps";
+constexpr const char* kNeedsSteps = "the trace has no steps: call profiler.step() after each one";
 
 /// What people look for first; the others follow.
 constexpr auto kFirst = std::to_array<std::string_view>(
@@ -158,8 +157,9 @@ class FiguresOfModel {
     add("samples_per_step", samples_ ? Cell(*samples_) : Cell(),
         is_given ? FigureOrigin::counted : FigureOrigin::estimated,
         is_given   ? "as given"
-        : samples_ ? "the first dimension of what a step's first layer took; --samples N says it"
-                   : "no layer's input tells it; --samples N says it");
+        : samples_ ? "the first dimension of what a step's first layer took; a number that is "
+                     "given counts instead"
+                   : "no layer's input tells it; it can be given");
   }
 
   std::optional<double> samples_of(const OperatorWorkSummary& work) const {
@@ -289,7 +289,7 @@ class FiguresOfModel {
   void add_utilization(const char* name, const std::optional<std::int64_t>& at_peak_ns,
                        const OperatorWorkSummary& work) {
     const bool is_known = at_peak_ns && *at_peak_ns > 0 && work.window_ns > 0;
-    std::string note = "the device's peak is not known; --peak-tflops X says it";
+    std::string note = "the device's peak is not known; it can be given";
     if (is_known) {
       note = options_.peak_flops_per_s ? "of the peak that was given"
                                        : "of the peak of " + work.device + ": " + work.peak_source;
