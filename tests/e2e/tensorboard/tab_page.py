@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).parents[3]
 EXAMPLES, DATA = ROOT / "examples" / "traces", ROOT / "tests" / "data"
 DESK, NARROW = {"width": 1400, "height": 900}, {"width": 600, "height": 800}
 MARKUP = "<img src=x onerror=alert(1)>"
-PYTHON, CPP = "trainings/python", "trainings/cpp"
+PYTHON, CPP, JOB = "trainings/python", "trainings/cpp", "trainings/job"
 # TensorBoard without PyTorch's plugin, which is installed beside it.
 ALONE = """
 import sys
@@ -71,6 +71,8 @@ def write_logs(logdir, tbtrace):
     copy_trace(EXAMPLES / "transformer_modules.json.gz", python / "host_4711.1700000060000000000.pt.trace.json.gz")
     copy_trace(EXAMPLES / "transformer_modules.json.gz", python / "host_4712.1700000060000000000.pt.trace.json.gz")
     copy_trace(DATA / "h200" / "perceptron.json.gz", cpp / "node-1_99.1700000000000000000.pt.trace.json.gz")
+    for rank in range(4):
+        copy_trace(DATA / "slow_loader_job" / f"rank{rank}.json", logdir / JOB / f"node_{rank}.1700000000000000000.pt.trace.json")
     copy_trace(DATA / "text.txt", logdir / "damaged" / "host_1.1700000000000.pt.trace.json")
     copy_trace(DATA / "hostile_names.json", logdir / MARKUP / "host_1.1700000000000.pt.trace.json")
     (logdir / "outside").symlink_to("/etc")

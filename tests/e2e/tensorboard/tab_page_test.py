@@ -18,7 +18,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import launch_chromium
-from e2e.tensorboard.tab_page import (CPP, DESK, EXAMPLES, MARKUP, NARROW, PYTHON, Board, Tab, address, check, copy_trace,
+from e2e.tensorboard.tab_page import (CPP, DESK, EXAMPLES, JOB, MARKUP, NARROW, PYTHON, Board, Tab, address, check, copy_trace,
                                       write_logs)
 
 
@@ -45,6 +45,21 @@ def check_views(tab, options):
             tab.shot(options.screenshots, f"{log}-{title}-{theme}".replace(" ", "_"))
             if trace:
                 tab.check_accessible(f"{log}, {title}, {theme}")
+
+
+def check_ranks(tab, options):
+    """The ranks of a run are compared; one of them is looked at."""
+    tab.pick("Run", "trainings job")
+    check("Ranks" in tab.titles(), f"views of a run of four ranks: {tab.titles()}")
+    wrong = tab.go("Ranks")
+    check(not wrong, f"ranks: {wrong}")
+    text = tab.frame.inner_text("#main")
+    check("Rank 2 holds up the job" in text, f"the slow rank is named: {text[:300]}")
+    tab.check_accessible("ranks")
+    tab.shot(options.screenshots, "ranks")
+    wrong = tab.go("Steps")
+    check(not wrong, f"steps of a rank: {wrong}")
+    tab.close("ranks")
 
 
 def check_choosers(tab):
@@ -255,6 +270,7 @@ def main():
             check_first_traces(Tab(browser, other), other, options)
             tab = Tab(browser, board)
             check_views(tab, options)
+            check_ranks(Tab(browser, board), options)
             check_choosers(tab)
             check_address(tab, browser, board)
             check_beside(tab, options)
