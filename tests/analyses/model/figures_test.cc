@@ -109,6 +109,19 @@ TEST(ModelFigures, OfChosenStepsAreOfTheseAlone) {
   EXPECT_FALSE(model_figures(*trace, {.steps = StepRange{7, 8}}).ok());
 }
 
+TEST(ModelFigures, ABackwardPassCountsForItsOwnStepAlone) {
+  // The memory of the first step, which has none, is more than that of the second one.
+  const ByName figures = figures_of(R"({"profile_memory":1,"traceEvents":[
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Device Type":0,"Device Id":-1,"Addr":1,"Bytes":100,"Total Allocated":100,"Total Reserved":0}},
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":10,"dur":10},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":12,"args":{"Device Type":0,"Device Id":-1,"Addr":2,"Bytes":900,"Total Allocated":1000,"Total Reserved":0}},
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":30,"dur":10},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":31,"args":{"Device Type":0,"Device Id":-1,"Addr":3,"Bytes":50,"Total Allocated":1050,"Total Reserved":0}},
+      {"ph":"X","cat":"cpu_op","name":"MmBackward0","pid":1,"tid":1,"ts":35,"dur":2,"args":{"Fwd thread id":1,"Sequence number":1}}]})");
+  EXPECT_EQ(number(figures, "activation_bytes"), 50);
+  EXPECT_EQ(number(figures, "peak_over_step_start_bytes"), 900);
+}
+
 TEST(ModelFigures, PercentilesNeedAHundredSteps) {
   const auto steps = [](int count) {
     std::string rows;

@@ -224,11 +224,12 @@ TEST_F(TraceSetTest, PassesOnWhatACallbackThrows) {
 }
 
 TEST_F(TraceSetTest, EachMatchOfAPatternIsARun) {
-  for (const char* path : {"b10.json", "b9.json", "b[1].json", "other.json"}) file(path, 0);
+  for (const char* path : {"b1.json", "b10.json", "b9.json", "b[1].json", "other.json"})
+    file(path, 0);
   const std::string here = folder.path("");
   using Paths = std::vector<std::string>;
   EXPECT_EQ(run_paths(here + "b?*.json"),
-            (Paths{here + "b9.json", here + "b10.json", here + "b[1].json"}));
+            (Paths{here + "b1.json", here + "b9.json", here + "b10.json", here + "b[1].json"}));
   EXPECT_EQ(run_paths(here + "b[1].json"), Paths{here + "b[1].json"}) << "a file of that name";
   EXPECT_EQ(run_paths(here + "c*.json"), Paths{here + "c*.json"});
   EXPECT_EQ(run_paths(here), Paths{here});
