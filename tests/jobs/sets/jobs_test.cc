@@ -355,7 +355,7 @@ PartialSource source_of(std::int64_t rank, const std::string& name) {
   source.rank = rank;
   source.world_size = 4;
   source.start_ns = 1'700'000'000'000'000'000 + rank % 1000;
-  source.process = std::to_string(100 + rank);
+  source.process = std::to_string(rank);
   return source;
 }
 
