@@ -43,6 +43,8 @@ struct ModelOptions {
   std::optional<std::int64_t> samples_per_step = {};
   /// Instead of the table of devices.
   std::optional<double> peak_flops_per_s = {};
+  /// Said to people after `the device's peak is not known; `.
+  std::string how_to_set_the_peak = "set peak_flops_per_s";
 };
 
 /// The arguments that model_figures() reads.

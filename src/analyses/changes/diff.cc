@@ -10,7 +10,7 @@
 #include "analyses/changes/circumstances.h"
 #include "analyses/changes/judgement.h"
 #include "analyses/changes/rows.h"
-#include "base/median.h"
+#include "base/quantile.h"
 
 namespace tbtrace {
 namespace {

@@ -2,6 +2,7 @@
 #include <tbtrace/flops.h>
 #include <tbtrace/tables.h>
 
+#include "analyses/flops/peak_option.h"
 #include "report/table_list.h"
 
 namespace tbtrace {
@@ -88,28 +89,19 @@ no_rule_cpu_time_ns | integer | their CPU time
 input_shapes | text or null | sizes of the inputs, as `tbtrace ops` shows them
 )")}},
       .arguments = {ArgumentGroup::inputs, ArgumentGroup::autograd},
-      .options =
-          {{.name = "by_input_shape",
-            .spelling = "group-by-input-shape",
-            .help = "a row per operator and input shapes"},
-           steps_option(),
-           {.name = "peak_flops_per_s",
-            .spelling = "peak-tflops",
-            .type = OptionType::number,
-            .help = "the device's peak in TFLOP/s, for all precisions (default: its data sheet's)",
-            .help_in_code =
-                "the device's peak in FLOP/s, for all precisions (default: its data sheet's)",
-            .value = "X",
-            .takes = "a number above 0, such as 312",
-            .scale = 1e12},
-           {.name = "peak_bytes_per_s",
-            .spelling = "peak-bandwidth",
-            .type = OptionType::number,
-            .help = "the peak of its memory in GB/s (default: its data sheet's)",
-            .help_in_code = "the peak of its memory in bytes/s (default: its data sheet's)",
-            .value = "X",
-            .takes = "a number of GB/s above 0, such as 2039",
-            .scale = 1e9}},
+      .options = {{.name = "by_input_shape",
+                   .spelling = "group-by-input-shape",
+                   .help = "a row per operator and input shapes"},
+                  steps_option(),
+                  analyses::peak_flops_option(),
+                  {.name = "peak_bytes_per_s",
+                   .spelling = "peak-bandwidth",
+                   .type = OptionType::number,
+                   .help = "the peak of its memory in GB/s (default: its data sheet's)",
+                   .help_in_code = "the peak of its memory in bytes/s (default: its data sheet's)",
+                   .value = "X",
+                   .takes = "a number of GB/s above 0, such as 2039",
+                   .scale = 1e9}},
       .sort_keys = {"device_time_total_ns", "cpu_time_total_ns", "flops", "macs", "flops_per_s",
                     "peak_share"},
       .examples =

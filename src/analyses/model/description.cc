@@ -7,6 +7,7 @@
 #include <tbtrace/model.h>
 #include <tbtrace/tables.h>
 
+#include "analyses/flops/peak_option.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
@@ -61,28 +62,23 @@ recorded | integer | rows with a value
       .options =
           {steps_option(),
            {.name = "samples_per_step",
-            .spelling = "samples",
+            .spelling = "samples-per-step",
             .type = OptionType::whole,
             .help = "samples of a step, such as its images (default: what its first layer takes)",
             .value = "N"},
-           {.name = "peak_flops_per_s",
-            .spelling = "peak-tflops",
-            .type = OptionType::number,
-            .help = "the device's peak in TFLOP/s, for all precisions (default: its data sheet's)",
-            .help_in_code =
-                "the device's peak in FLOP/s, for all precisions (default: its data sheet's)",
-            .value = "X",
-            .takes = "a number above 0, such as 312",
-            .scale = 1e12}},
+           analyses::peak_flops_option()},
       .examples = {{"tbtrace model trace.json.gz", "what the model costs"},
-                   {"tbtrace model trace.json.gz --samples 256",
+                   {"tbtrace model trace.json.gz --samples-per-step 256",
                     "throughput with 256 images a step"},
                    {"tbtrace model trace.json.gz --format json", "for a script"}},
       .no_rows = {"the trace has no figures"},
       .make = [](const Trace& trace, const OptionValues& values) {
-        return model_report(trace, {.steps = values.steps(),
-                                    .samples_per_step = values.whole("samples_per_step"),
-                                    .peak_flops_per_s = values.number("peak_flops_per_s")});
+        return model_report(
+            trace, {.steps = values.steps(),
+                    .samples_per_step = values.whole("samples_per_step"),
+                    .peak_flops_per_s = values.number("peak_flops_per_s"),
+                    .how_to_set_the_peak = values.of_command_line ? "give it as --peak-tflops"
+                                                                  : "give it as peak_flops_per_s"});
       }};
   return kTable;
 }

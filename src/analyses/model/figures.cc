@@ -13,6 +13,7 @@
 #include <tbtrace/steps.h>
 
 #include "analyses/model/step_memory.h"
+#include "base/quantile.h"
 #include "report/optional_cell.h"
 
 namespace tbtrace {
@@ -28,15 +29,6 @@ constexpr auto kFirst = std::to_array<std::string_view>(
      "backward_macs", "flops", "peak_bytes", "activation_bytes", "steps", "latency_mean_ns",
      "latency_p50_ns", "throughput_per_s", "achieved_flops_per_s", "mfu", "forward_ns",
      "backward_ns", "optimizer_ns", "gpu_kernel_ns"});
-
-/// The q-th quantile of sorted values, between two of them by their distance, as in numpy.
-double quantile(const std::vector<std::int64_t>& sorted, double q) {
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const auto low = static_cast<double>(sorted[below]);
-  return low + (place - static_cast<double>(below)) * (static_cast<double>(sorted[above]) - low);
-}
 
 class FiguresOfModel {
  public:
@@ -106,7 +98,10 @@ class FiguresOfModel {
     add("parameters", optional_cell(modules.parameters), how, note);
     const bool is_training = modules.parameter_source == ParameterSource::gradients;
     add("trainable_parameters", is_training ? optional_cell(modules.parameters) : Cell(),
-        FigureOrigin::counted, is_training ? "" : "known of recordings with a backward pass");
+        FigureOrigin::counted,
+        is_training                                         ? ""
+        : modules.parameter_source == ParameterSource::none ? note
+                                                            : "no backward pass adds gradients");
     add("model_bytes", optional_cell(modules.parameter_bytes), how,
         modules.parameter_bytes ? "by the types of these tensors; without buffers"
         : modules.parameters    ? "the types of the parameters are not in the trace"
@@ -155,11 +150,15 @@ class FiguresOfModel {
     samples_ = samples_of(work);
     const bool is_given = options_.samples_per_step.has_value();
     add("samples_per_step", samples_ ? Cell(*samples_) : Cell(),
-        is_given ? FigureOrigin::counted : FigureOrigin::estimated,
-        is_given   ? "as given"
-        : samples_ ? "the first dimension of what a step's first layer took; a number that is "
-                     "given counts instead"
-                   : "no layer's input tells it; it can be given");
+        is_given ? FigureOrigin::counted : FigureOrigin::estimated, why_samples(work));
+  }
+
+  std::string why_samples(const OperatorWorkSummary& work) const {
+    if (options_.samples_per_step) return "as given";
+    if (samples_) return "the first dimension of what a step's first layer took";
+    const std::string remedy = "; give it as samples_per_step";
+    if (work.steps == 0) return std::string(kNeedsSteps) + remedy;
+    return "no layer's input tells it" + remedy;
   }
 
   std::optional<double> samples_of(const OperatorWorkSummary& work) const {
@@ -289,7 +288,7 @@ class FiguresOfModel {
   void add_utilization(const char* name, const std::optional<std::int64_t>& at_peak_ns,
                        const OperatorWorkSummary& work) {
     const bool is_known = at_peak_ns && *at_peak_ns > 0 && work.window_ns > 0;
-    std::string note = "the device's peak is not known; it can be given";
+    std::string note = "the device's peak is not known; " + options_.how_to_set_the_peak;
     if (is_known) {
       note = options_.peak_flops_per_s ? "of the peak that was given"
                                        : "of the peak of " + work.device + ": " + work.peak_source;

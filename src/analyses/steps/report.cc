@@ -13,7 +13,7 @@
 #include "analyses/attribution/work_times.h"
 #include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
-#include "base/median.h"
+#include "base/quantile.h"
 #include "base/share.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"

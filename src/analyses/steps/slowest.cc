@@ -7,7 +7,7 @@
 
 #include "analyses/attribution/idle_threads.h"
 #include "base/bounded_sum.h"
-#include "base/median.h"
+#include "base/quantile.h"
 #include "trace/call_tree.h"
 #include "trace/self_times.h"
 #include "trace/step_names.h"

@@ -17,7 +17,7 @@
 #include "analyses/attribution/device_number.h"
 #include "analyses/steps/inferred.h"
 #include "base/bounded_sum.h"
-#include "base/median.h"
+#include "base/quantile.h"
 #include "base/time_ranges.h"
 #include "jobs/collectives/activity.h"
 #include "jobs/collectives/operations.h"

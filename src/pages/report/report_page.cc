@@ -362,8 +362,8 @@ Result<std::string> ReportPage::html() const {
                           .sections = {},
                           .script = writers::kReportScript,
                           .style = writers::kReportStyle,
-                          .script_hash = pages::kScriptHash,
-                          .style_hash = pages::kStyleHash};
+                          .script_hash = pages::kReportScriptHash,
+                          .style_hash = pages::kReportStyleHash};
   if (job) page.sections.push_back({"job-ranks", std::move(job->section.base64)});
   for (ViewSection& section : *sections) {
     page.sections.push_back(

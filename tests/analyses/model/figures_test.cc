@@ -156,7 +156,9 @@ TEST(ModelFigures, WithoutDataSayWhatToRecord) {
     EXPECT_TRUE(std::holds_alternative<std::monostate>(figure.value)) << name;
     EXPECT_FALSE(figure.note.empty()) << name;
   }
-  EXPECT_NE(figures.at("macs").note.find("record_shapes"), std::string::npos);
+  for (const char* const name : {"parameters", "trainable_parameters", "model_bytes", "macs"}) {
+    EXPECT_NE(figures.at(name).note.find("record_shapes"), std::string::npos) << name;
+  }
   EXPECT_NE(figures.at("peak_bytes").note.find("profile_memory"), std::string::npos);
 }
 

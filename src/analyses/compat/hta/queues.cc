@@ -10,6 +10,7 @@
 
 #include "base/bounded_sum.h"
 #include "base/id_map.h"
+#include "base/quantile.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -41,15 +42,6 @@ std::optional<IdMap> calls_by_correlation(const Trace& trace, const HtaRows& row
 
 /// A time, and whether an activity starts then; otherwise a call launches one.
 using Change = std::pair<std::int64_t, bool>;
-
-/// The value at a share of the way through sorted values, between two of them if need be.
-double quantile(const std::vector<std::int64_t>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const auto low = static_cast<double>(sorted[below]);
-  const auto high = static_cast<double>(sorted[std::min(below + 1, sorted.size() - 1)]);
-  return low + (high - low) * (at - static_cast<double>(below));
-}
 
 }  // namespace
 

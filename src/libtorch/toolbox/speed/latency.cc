@@ -4,6 +4,8 @@
 
 #include <tbtrace/benchmark.h>
 
+#include "base/quantile.h"
+
 namespace tbtrace {
 namespace {
 
@@ -24,14 +26,6 @@ Moments moments_of(std::span<const double> times, const Value& value) {
   }
   if (times.size() > 1) moments.deviation = std::sqrt(squares / (count - 1));
   return moments;
-}
-
-/// numpy.percentile(), interpolated. `sorted` is not empty.
-double quantile(const std::vector<double>& sorted, double part) {
-  const double at = part * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  if (below + 1 == sorted.size()) return sorted.back();
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
 
 }  // namespace
