@@ -119,6 +119,14 @@ TEST(RanksView, CellsHaveThePartsOfAStepWhichAddUpToIt) {
   EXPECT_EQ(pages::list_of(cells, "start_ns"), "0 13000000 0 13000000 0 13000000");
 }
 
+TEST(RanksView, StartsOfStepsCountFromTheRecordingOfTheirRank) {
+  std::vector<RankRecord> records = records_of(3, 2);
+  records[1].start_ns = -5;
+  const JsonTree document = document_of(std::move(records));
+  EXPECT_EQ(pages::list_of(*document.find("cells"), "start_ns"),
+            "0 13000000 5 13000005 0 13000000");
+}
+
 TEST(RanksView, TablesByRankAddUp) {
   const JsonTree document = document_of(records_of(3, 4));
   const JsonTree& ranks = table_of(document, "by_rank");
