@@ -46,11 +46,17 @@ struct CollectiveTimes {
 std::vector<CollectiveTimes> collective_times(const JobCollectives& job,
                                               std::span<const RankClock> clocks);
 
+enum class StepWaits : std::uint8_t {
+  all,
+  messages,  ///< in sends and receives: what bubbles of a pipeline are
+};
+
 /// By JobCollectives::ranks, then by RankRecord::steps: how long the rank waited for others in the
-/// step and computed nothing, a part of its exposed communication. Waits that are unknown count as
-/// none.
+/// step and computed nothing, a part of its exposed communication. Waits at the same time count
+/// once, waits that are unknown as none.
 std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
-                                                  std::span<const CollectiveTimes> times);
+                                                  std::span<const CollectiveTimes> times,
+                                                  StepWaits of = StepWaits::all);
 
 /// What a rank waited for others, and they for it.
 struct RankWaits {
@@ -59,6 +65,11 @@ struct RankWaits {
   std::int64_t wait_ns = 0;          ///< for others, in all collectives
   std::int64_t exposed_wait_ns = 0;  ///< the part in which it computed nothing
   std::uint64_t late_count = 0;      ///< how often it arrived last, as far as the clocks tell
+  /// In its steps: it waited for other ranks in sends and receives, and computed nothing. In a
+  /// pipeline these are its bubbles. Unknown if it has none whose wait is known, no steps, or a
+  /// record that is a sample.
+  std::optional<std::int64_t> bubble_ns = {};
+  std::int64_t steps_ns = 0;  ///< the duration of its steps
 };
 
 /// Compares the steps of ranks that do the same work. A rank is late in a step if it needs more

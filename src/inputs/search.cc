@@ -212,6 +212,7 @@ class InputSearch {
     searched_.clear();
     links_.clear();
     any_found_ = false;
+    any_partial_ = false;
     const std::size_t found_before = inputs_.files.size();
     std::vector<Folder> to_do = {top};
     // Links come last, so that a file found both ways gets the run of its own folder.
@@ -234,7 +235,10 @@ class InputSearch {
     }
     if (!any_found_) {
       const std::string what = wanted_ == Wanted::traces ? "traces" : "partials (`.tbp`)";
-      refuse(named, "contains no " + what + "; name a directory or files that do");
+      const std::string instead = any_partial_ ? ", but partials; name those themselves: `" +
+                                                     (partial_folder_ / "*.tbp").string() + "`"
+                                               : "; name a directory or files that do";
+      refuse(named, "contains no " + what + instead);
     }
   }
 
@@ -283,6 +287,10 @@ class InputSearch {
       take(path.string(), real.string(), run);
       return;
     }
+    if (!any_partial_ && name.ends_with(".tbp")) {
+      any_partial_ = true;
+      partial_folder_ = path.parent_path();
+    }
     const NameSays says = what_name_says(name);
     if (!says.trace && !says.archive && !says.unfinished) return;
     if (const auto known = is_taken_.find(real.string()); known != is_taken_.end()) {
@@ -311,6 +319,8 @@ class InputSearch {
   std::set<std::string> searched_;
   std::deque<Folder> links_;
   bool any_found_ = false;
+  bool any_partial_ = false;  // where traces are wanted
+  fs::path partial_folder_;   // of the first one
 };
 
 }  // namespace

@@ -173,6 +173,10 @@ TEST_F(InputSearchTest, AFolderWithoutTracesIsAFailureThatNamesIt) {
   fs::create_directories("empty/folder");
   EXPECT_THAT(refusal({"good", "bad"}), StartsWith("bad: contains no traces; "));
   EXPECT_THAT(refusal({"empty"}), StartsWith("empty: contains no traces; "));
+  put("empty/within/a.tbp", "x");
+  EXPECT_EQ(refusal({"empty"}),
+            "empty: contains no traces, but partials; name those themselves: "
+            "`empty/within/*.tbp`");
 }
 
 TEST_F(InputSearchTest, AFileIsTakenOnce) {

@@ -71,7 +71,7 @@ class RanksView(unittest.TestCase):
     def test_waits_by_rank_are_those_of_the_report(self):
         for _, report, document, tables in self.each():
             waits = tables["waits"]
-            for key in ("rank", "collectives", "wait_ns", "exposed_wait_ns", "late_count"):
+            for key in ("rank", "collectives", "wait_ns", "exposed_wait_ns", "late_count", "bubble_ns"):
                 self.assertEqual(waits[key], [rank[key] for rank in report["by_rank"]], key)
             matrix = document["waits"]
             self.assertEqual([sum(row) for row in matrix["wait_ns"]],

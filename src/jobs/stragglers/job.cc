@@ -45,6 +45,30 @@ std::vector<RankWaits> rank_waits(const JobCollectives& job,
   return waits;
 }
 
+void add_bubbles(std::vector<RankWaits>& waits, const JobCollectives& job,
+                 std::span<const CollectiveTimes> times) {
+  std::vector<bool> has_messages(waits.size(), false);
+  for (std::size_t number = 0; number < job.collectives.size(); ++number) {
+    if (times[number].wait_ns.empty()) continue;
+    for (const CollectiveMember& member : job.collectives[number].members) {
+      const CollectiveKind kind = job.part(member).kind;
+      if (kind == CollectiveKind::send || kind == CollectiveKind::receive) {
+        has_messages[member.rank] = true;
+      }
+    }
+  }
+  const std::vector<std::vector<std::int64_t>> bubbles =
+      step_waits(job, times, StepWaits::messages);
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
+    const std::vector<RankStep>& steps = job.ranks[rank].record.steps;
+    for (const RankStep& step : steps) add_bounded(waits[rank].steps_ns, step.duration_ns());
+    // Of a sample the waits are unknown.
+    if (!has_messages[rank] || steps.empty() || job.left_out > 0) continue;
+    waits[rank].bubble_ns = 0;
+    for (const std::int64_t ns : bubbles[rank]) add_bounded(*waits[rank].bubble_ns, ns);
+  }
+}
+
 }  // namespace
 
 JobAnalysis analyse_job(std::vector<RankRecord> records) {
@@ -53,6 +77,7 @@ JobAnalysis analyse_job(std::vector<RankRecord> records) {
   job.clocks = align_clocks(job.collectives);
   job.times = collective_times(job.collectives, job.clocks);
   job.waits = rank_waits(job.collectives, job.times);
+  add_bubbles(job.waits, job.collectives, job.times);
   job.stragglers = find_stragglers(job.collectives, job.clocks, job.times);
   return job;
 }

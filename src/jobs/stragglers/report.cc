@@ -1,12 +1,17 @@
 // A job as the rows of `tbtrace.collectives/1`, and its tables for Python.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/tables.h>
 
+#include "base/bounded_sum.h"
 #include "jobs/stragglers/step_figures.h"
 #include "report/optional_cell.h"
 #include "report/table_list.h"
@@ -58,6 +63,40 @@ void emit_number(wire::JsonEmitter& json, std::string_view name, bool is_known, 
   }
 }
 
+/// Of the rank's steps.
+std::optional<double> bubble_share(const RankWaits& waits) {
+  if (!waits.bubble_ns || waits.steps_ns <= 0) return std::nullopt;
+  return static_cast<double>(*waits.bubble_ns) / static_cast<double>(waits.steps_ns);
+}
+
+/// `bubbles of the pipeline: ...`; nothing if no rank has any that are known.
+void add_bubble_note(AnalysisReport& report, const JobAnalysis& job) {
+  const RankWaits* least = nullptr;
+  const RankWaits* most = nullptr;
+  std::int64_t bubbles = 0;
+  std::int64_t steps = 0;
+  for (const RankWaits& waits : job.waits) {
+    const std::optional<double> share = bubble_share(waits);
+    if (!share) continue;
+    add_bounded(bubbles, *waits.bubble_ns);
+    add_bounded(steps, waits.steps_ns);
+    if (least == nullptr || *share < *bubble_share(*least)) least = &waits;
+    if (most == nullptr || *share > *bubble_share(*most)) most = &waits;
+  }
+  if (most == nullptr || bubbles == 0) return;
+  const auto percent = [](std::int64_t part, std::int64_t whole) {
+    const auto tenths = std::llround(1000 * static_cast<double>(part) / static_cast<double>(whole));
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+  };
+  const auto of_rank = [&](const RankWaits& waits) {
+    return percent(*waits.bubble_ns, waits.steps_ns) + " (rank " + std::to_string(waits.rank) + ")";
+  };
+  report.notes.push_back(
+      "bubbles of the pipeline: ranks wait in sends and receives and compute nothing for " +
+      percent(bubbles, steps) + " of their steps, from " + of_rank(*least) + " to " +
+      of_rank(*most));
+}
+
 std::string ranks_json(const JobAnalysis& job) {
   std::string text;
   wire::JsonEmitter json(text);
@@ -76,6 +115,14 @@ std::string ranks_json(const JobAnalysis& job) {
     json.integer(waits.exposed_wait_ns);
     json.key("late_count");
     json.integer(waits.late_count);
+    json.key("bubble_ns");
+    if (waits.bubble_ns) {
+      json.integer(*waits.bubble_ns);
+    } else {
+      json.null();
+    }
+    emit_number(json, "bubble_share", bubble_share(waits).has_value(),
+                bubble_share(waits).value_or(0));
     json.key("clock_reference");
     if (clock.is_known) {
       json.integer(clock.reference);
@@ -162,6 +209,7 @@ void add_notes(AnalysisReport& report, const JobAnalysis& job) {
     report.notes.push_back(std::move(note));
   }
   for (const std::string& note : job.collectives.notes) report.notes.push_back(note);
+  add_bubble_note(report, job);
   for (std::string& line : straggler_lines(job.stragglers)) report.notes.push_back(std::move(line));
 }
 
@@ -204,20 +252,28 @@ AnalysisReport job_ranks_report(const JobAnalysis& job) {
                           "wait_ns",
                           "exposed_wait_ns",
                           "late_count",
+                          "bubble_ns",
+                          "bubble_share",
                           "clock_offset_ns",
                           "clock_error_ns",
                           "clock_drift_ppm",
                           "clock_drift_error_ppm",
                           "clock_reference"};
-  report.shown = report.table.columns;
+  const bool is_pipeline = std::ranges::any_of(
+      job.waits, [](const RankWaits& waits) { return waits.bubble_ns.has_value(); });
+  std::ranges::copy_if(report.table.columns, std::back_inserter(report.shown),
+                       [&](const std::string& column) {
+                         return is_pipeline || (column != "bubble_ns" && column != "bubble_share");
+                       });
   for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
     const RankWaits& waits = job.waits[rank];
     const RankClock& clock = job.clocks[rank];
     const auto cell = [&](double value) { return clock.is_known ? Cell(value) : Cell(); };
     report.table.rows.push_back(
         {waits.rank, waits.collectives, waits.wait_ns, waits.exposed_wait_ns, waits.late_count,
-         cell(clock.offset_ns), cell(clock.error_ns), cell(clock.drift_ppm),
-         cell(clock.drift_error_ppm), clock.is_known ? Cell(clock.reference) : Cell()});
+         optional_cell(waits.bubble_ns), optional_cell(bubble_share(waits)), cell(clock.offset_ns),
+         cell(clock.error_ns), cell(clock.drift_ppm), cell(clock.drift_error_ppm),
+         clock.is_known ? Cell(clock.reference) : Cell()});
   }
   return report;
 }

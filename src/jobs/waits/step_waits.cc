@@ -11,9 +11,17 @@
 #include "base/time_ranges.h"
 
 namespace tbtrace {
+namespace {
+
+bool is_message(CollectiveKind kind) {
+  return kind == CollectiveKind::send || kind == CollectiveKind::receive;
+}
+
+}  // namespace
 
 std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
-                                                  std::span<const CollectiveTimes> times) {
+                                                  std::span<const CollectiveTimes> times,
+                                                  StepWaits of) {
   std::vector<std::vector<TimeRange>> waits(job.ranks.size());
   for (std::size_t number = 0; number < job.collectives.size(); ++number) {
     const MatchedCollective& one = job.collectives[number];
@@ -21,6 +29,7 @@ std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
     for (std::size_t at = 0; at < one.members.size(); ++at) {
       const RankRecord& record = job.ranks[one.members[at].rank].record;
       const RankCollective& part = job.part(one.members[at]);
+      if (of == StepWaits::messages && !is_message(part.kind)) continue;
       const std::int64_t end = bounded_sum(part.start_ns, times[number].wait_ns[at]);
       for (const ExposedRange& range :
            std::span(record.exposed).subspan(part.first_exposed, part.exposed_ranges)) {

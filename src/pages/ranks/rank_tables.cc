@@ -50,6 +50,7 @@ wait_ns | integer | for other ranks, in all collectives
 exposed_wait_ns | integer | the part in which it computed nothing
 made_wait_ns | integer | others waited because this rank arrived last; the waits of all others added up
 late_count | integer | how often it arrived last, as far as the clocks tell
+bubble_ns | integer or null | in its steps: it waits in sends and receives, and computes nothing
 )";
 
 constexpr std::string_view kClocksColumns = R"(
@@ -183,8 +184,11 @@ TableContent waits_table(const JobAnalysis& job, const WaitMatrix& waits) {
     const RankWaits& one = job.waits[rank];
     content.report.table.rows.push_back({one.rank, one.collectives, one.wait_ns,
                                          one.exposed_wait_ns, waits.made_wait_ns[rank],
-                                         one.late_count});
+                                         one.late_count, optional_cell(one.bubble_ns)});
   }
+  const bool is_pipeline = std::ranges::any_of(
+      job.waits, [](const RankWaits& one) { return one.bubble_ns.has_value(); });
+  if (!is_pipeline) hide(content, "bubble_ns");
   return content;
 }
 

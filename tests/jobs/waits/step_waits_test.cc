@@ -1,3 +1,5 @@
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -60,6 +62,32 @@ TEST(StepWaits, CountTwoCollectivesAtOnceOnce) {
   add_collective(records[1], CollectiveKind::all_gather, other, 900, 1000, 0).step = 0;
   const JobAnalysis job = analyse_job(std::move(records));
   EXPECT_THAT(step_waits(job.collectives, job.times).front(), ElementsAre(500, 500));
+}
+
+TEST(StepWaits, OfMessagesAreTheBubblesOfAPipeline) {
+  std::vector<RankRecord> records = waiting_ranks();
+  EXPECT_EQ(analyse_job(records).waits[0].bubble_ns, std::nullopt);
+  const ProcessGroup pair = group_of("1", {0, 1});
+  RankCollective& receive = add_collective(records[0], CollectiveKind::receive, pair, 100, 350, 0);
+  receive.step = 0;
+  receive.peer = 1;
+  RankCollective& send = add_collective(records[1], CollectiveKind::send, pair, 300, 350, 0);
+  send.step = 0;
+  send.peer = 0;
+  // Clocks need more in common.
+  for (std::int64_t number = 2; number < 20; ++number) {
+    for (RankRecord& record : records) {
+      add_collective(record, CollectiveKind::all_reduce, group_of("0", {0, 1}), number * 1000,
+                     number * 1000 + 100, number);
+    }
+  }
+  const JobAnalysis job = analyse_job(std::move(records));
+  EXPECT_THAT(step_waits(job.collectives, job.times, StepWaits::messages),
+              ElementsAre(ElementsAre(200, 0), ElementsAre(0, 0)));
+  EXPECT_THAT(step_waits(job.collectives, job.times).front(), ElementsAre(600, 500));
+  EXPECT_EQ(job.waits[0].bubble_ns, 200);
+  EXPECT_EQ(job.waits[0].steps_ns, 2000);
+  EXPECT_EQ(job.waits[1].bubble_ns, 0);
 }
 
 }  // namespace
