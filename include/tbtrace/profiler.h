@@ -66,15 +66,22 @@ struct ExperimentalOptions {
 /// What becomes of windows when the program ends, and how much memory may wait for the disk.
 /// A program that calls exit() or returns from main() while a profiler is running stops it first:
 /// on_trace_ready is called, on the thread that ends the program, and exports are finished. What
-/// quick_exit(), std::terminate(), abort() and SIGKILL end loses the window and all exports that
-/// are not finished; what was exported before stays whole.
+/// quick_exit(), _exit(), abort(), SIGSEGV and SIGKILL end loses the window and all exports that
+/// are not finished; what was exported before stays whole. docs/recording.md has a table.
 struct ProcessOptions {
-  /// Has SIGTERM stop running profilers, too, and then do what it did before the first profiler
-  /// with this option was made. Batch systems send SIGTERM before they end a job. on_trace_ready is
-  /// then called on a thread of its own. Without it, SIGTERM loses the window.
-  bool close_on_sigterm = false;
-  /// After SIGTERM, all of it has to be done within this time. When the program ends by itself, the
-  /// end waits so long for a call of the profiler that goes on in another thread.
+  /// Has these signals stop running profilers, too, and then do what they did before the first
+  /// profiler with this option was made: `{SIGTERM, SIGINT, SIGHUP}`. Batch systems send SIGTERM
+  /// before they end a job, and Ctrl-C is SIGINT; a second one ends the program at once.
+  /// on_trace_ready is then called on a thread of its own. Without it, they lose the window.
+  /// SIGQUIT, SIGUSR1, SIGUSR2 and SIGXCPU are possible as well. Signals that the program ignores
+  /// stay ignored (`nohup` and SIGHUP).
+  std::vector<int> close_on = {};
+  /// Has std::terminate() do the same before it aborts: what an exception that nobody catches
+  /// ends, or one that leaves a thread or a noexcept function.
+  bool close_on_terminate = false;
+  /// After a signal or std::terminate(), all of it has to be done within this time. When the
+  /// program ends by itself, the end waits so long for a call of the profiler that goes on in
+  /// another thread.
   std::chrono::milliseconds exit_timeout{5000};
   /// Windows that wait for being written keep their records in memory. If that is more than this,
   /// a window is dropped instead, with a warning; files after it have `tbtrace_dropped_windows`,

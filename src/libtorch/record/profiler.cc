@@ -19,9 +19,10 @@
 #include "libtorch/record/distributed_info.h"
 #include "live/recorded_window.h"
 #include "recorder/process/call_gate.h"
+#include "recorder/process/end_signals.h"
 #include "recorder/process/process.h"
 #include "recorder/process/running_profilers.h"
-#include "recorder/process/sigterm.h"
+#include "recorder/process/terminate.h"
 #include "wire/json_text.h"
 
 namespace tbtrace {
@@ -47,7 +48,7 @@ class Profiler::State final : public recorder::ProcessListener {
   State(Profiler& profiler, ProfilerOptions options)
       : profiler_(profiler), options_(with_times_in_range(std::move(options))) {
     begin_in_this_process();
-    watch_for_sigterm();
+    watch_for_ends();
     recorder::add_listener(*this);
   }
 
@@ -78,7 +79,7 @@ class Profiler::State final : public recorder::ProcessListener {
     } else if (call.is_nested()) {
       call->warn("start() did nothing, since it was called from a callback of the profiler");
     } else {
-      watch_for_sigterm();
+      watch_for_ends();
       run(call, &libtorch::CycleDriver::begin);
     }
   }
@@ -153,9 +154,10 @@ class Profiler::State final : public recorder::ProcessListener {
     return options;
   }
 
-  void watch_for_sigterm() {
-    if (!options_.process.close_on_sigterm) return;
-    const Status status = recorder::close_on_sigterm(options_.process.exit_timeout);
+  void watch_for_ends() {
+    const ProcessOptions& process = options_.process;
+    if (process.close_on_terminate) recorder::close_on_terminate(process.exit_timeout);
+    const Status status = recorder::close_on_signals(process.close_on, process.exit_timeout);
     if (!status.ok()) driver_->warn(status.message());
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -84,6 +86,35 @@ void close_profilers(Deadline deadline) noexcept {
     here.closed.notify_all();
   }
   here.closer = {};
+}
+
+void close_profilers_in_time(std::chrono::milliseconds timeout) noexcept {
+  struct Closing {
+    std::mutex mutex;  // what follows
+    std::condition_variable changed;
+    bool is_done = false;
+  };
+  {
+    Listeners& here = listeners();
+    const std::lock_guard lock(here.mutex);
+    if (here.closer == std::this_thread::get_id()) return;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto earlier = deadline - timeout / 10;  // time to warn of what is lost
+  try {
+    // Of both threads: the one that closes may go on for longer.
+    const auto closing = std::make_shared<Closing>();
+    std::thread([closing, earlier] {
+      close_profilers(earlier);
+      const std::lock_guard lock(closing->mutex);
+      closing->is_done = true;
+      closing->changed.notify_all();
+    }).detach();
+    std::unique_lock lock(closing->mutex);
+    closing->changed.wait_until(lock, deadline, [&] { return closing->is_done; });
+  } catch (const std::exception&) {  // there is no thread or no memory for it
+    close_profilers(earlier);
+  }
 }
 
 }  // namespace tbtrace::recorder

@@ -29,4 +29,8 @@ void remove_listener(ProcessListener& listener) noexcept;
 /// Closes all of them, the newest first.
 void close_profilers(Deadline deadline) noexcept;
 
+/// The same on a thread of its own, since a device that is waited for may never be done. Returns
+/// when that is done, or after `timeout`; does nothing on the thread that closes them.
+void close_profilers_in_time(std::chrono::milliseconds timeout) noexcept;
+
 }  // namespace tbtrace::recorder

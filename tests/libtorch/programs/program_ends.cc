@@ -2,14 +2,18 @@
 //   program_ends WAY FOLDER     records and ends; the handler writes to the folder
 //   program_ends check FOLDER   0: there is one log file, which is whole and has the rows
 //   program_ends check_child FOLDER   the same of a forked child, whose GPU is not recorded
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -28,6 +32,7 @@
 namespace {
 
 using tbtrace::Activity;
+using tbtrace::ProcessOptions;
 using tbtrace::Profiler;
 using tbtrace::ProfilerOptions;
 
@@ -71,10 +76,10 @@ int check(const std::string& folder, std::uint64_t expected_kernels) {
   return std::cerr << products << " products, " << kernels << " kernels\n", 1;
 }
 
-ProfilerOptions options(const std::string& folder, bool on_sigterm = false) {
+ProfilerOptions options(const std::string& folder, const ProcessOptions& process = {}) {
   return {.activities = kActivities,
           .on_trace_ready = tbtrace::tensorboard_trace_handler(folder, {.worker_name = "w"}),
-          .process = {.close_on_sigterm = on_sigterm}};
+          .process = process};
 }
 
 void record(Profiler& profiler) {
@@ -86,6 +91,25 @@ std::unique_ptr<Profiler> of_the_program;  // destroyed after main()
 
 [[noreturn]] void train_for_ever() {
   for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+constexpr std::chrono::hours kForEver(1);
+
+/// Ends in a way that no option keeps a window from. False: it is none of these.
+bool lose(std::string_view way, const std::string& folder) {
+  constexpr std::array<std::string_view, 6> kWays = {
+      "abort", "segmentation_fault", "quick_exit", "at_once", "killed", "exec"};
+  if (std::ranges::find(kWays, way) == kWays.end()) return false;
+  Profiler profiler(
+      options(folder, {.close_on = {SIGTERM, SIGINT, SIGHUP}, .close_on_terminate = true}));
+  record(profiler);
+  if (way == "abort") std::abort();
+  if (way == "segmentation_fault") ::raise(SIGSEGV);
+  if (way == "quick_exit") std::quick_exit(3);
+  if (way == "at_once") ::_exit(3);
+  if (way == "killed") ::raise(SIGKILL);
+  if (way == "exec") ::execl("/bin/true", "true", nullptr);
+  return true;
 }
 
 }  // namespace
@@ -131,15 +155,96 @@ int main(int argc, char** argv) {
     record(profiler);
     profiler.stop();
   }
-  if (way == "sigterm") {
-    Profiler profiler(options(folder, true));
+  if (way == "sigterm" || way == "sigint" || way == "sighup") {
+    Profiler profiler(options(folder, {.close_on = {SIGTERM, SIGINT, SIGHUP}}));
     record(profiler);
     std::cout << "recording" << std::endl;
     train_for_ever();
   }
+  if (way == "sigint_twice") {
+    // The window cannot be closed: the handler never returns.
+    ProfilerOptions slow = options(folder, {.close_on = {SIGINT}, .exit_timeout = kForEver});
+    slow.on_trace_ready = [](Profiler&) {
+      std::cout << "closing" << std::endl;
+      train_for_ever();
+    };
+    Profiler profiler(slow);
+    record(profiler);
+    std::cout << "recording" << std::endl;
+    train_for_ever();
+  }
+  if (way == "sigterm_while_ignored") {
+    std::signal(SIGTERM, SIG_IGN);
+    Profiler profiler(options(folder, {.close_on = {SIGTERM}}));
+    record(profiler);
+    ::kill(::getpid(), SIGTERM);
+    profiler.stop();
+    return profiler.wait_for_exports().ok() ? 0 : 1;
+  }
+  if (way == "two_signals") {
+    // The first one does nothing but close, so that the program lives on; the other one ends it.
+    static std::atomic<bool> was_asked = false;
+    std::signal(SIGUSR1, [](int) { was_asked = true; });
+    ProfilerOptions both = options(folder, {.close_on = {SIGUSR1, SIGTERM}});
+    both.on_trace_ready = [write = both.on_trace_ready](Profiler& profiler) {
+      ::kill(::getpid(), SIGTERM);  // while the first one is being dealt with
+      write(profiler);
+    };
+    Profiler profiler(both);
+    record(profiler);
+    ::kill(::getpid(), SIGUSR1);
+    train_for_ever();
+  }
+  if (way == "exception") {
+    Profiler profiler(options(folder, {.close_on_terminate = true}));
+    record(profiler);
+    throw std::runtime_error("the data set is gone");
+  }
+  if (way == "exception_on_another_thread") {
+    Profiler profiler(options(folder, {.close_on_terminate = true}));
+    record(profiler);
+    std::thread([] { throw std::runtime_error("the data set is gone"); }).join();
+  }
+  if (way == "exception_with_handler") {
+    std::set_terminate([] { ::_exit(7); });
+    Profiler profiler(options(folder, {.close_on_terminate = true}));
+    record(profiler);
+    throw std::runtime_error("the data set is gone");
+  }
+  if (way == "exception_in_handler") {
+    // std::terminate() on the thread that closes the window: nothing is left to do but abort.
+    ProfilerOptions bad = options(folder, {.close_on = {SIGTERM}, .close_on_terminate = true});
+    bad.on_trace_ready = [](Profiler&) { std::terminate(); };
+    Profiler profiler(bad);
+    record(profiler);
+    ::kill(::getpid(), SIGTERM);
+    train_for_ever();
+  }
+  if (way == "exceptions_on_many_threads") {
+    Profiler profiler(options(folder, {.close_on_terminate = true}));
+    record(profiler);
+    std::vector<std::thread> threads;
+    for (int number = 0; number < 8; ++number) {
+      threads.emplace_back([] { throw std::runtime_error("the data set is gone"); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  if (way == "bad_signal") {
+    std::string warning;
+    Profiler profiler(
+        {.activities = kActivities,
+         .on_trace_ready = tbtrace::tensorboard_trace_handler(folder),
+         .experimental = {.on_warning = [&](std::string_view sentence) { warning = sentence; }},
+         .process = {.close_on = {SIGSEGV}}});
+    record(profiler);
+    if (warning.find("is not one that a program can wait for") == std::string::npos) return 1;
+    return 0;
+  }
+  // What loses the window.
+  if (lose(way, folder)) return 1;
   if (way == "sigterm_with_handler") {
     std::signal(SIGTERM, [](int) { ::_exit(7); });
-    Profiler profiler(options(folder, true));
+    Profiler profiler(options(folder, {.close_on = {SIGTERM}}));
     record(profiler);
     std::cout << "recording" << std::endl;
     train_for_ever();
@@ -149,17 +254,17 @@ int main(int argc, char** argv) {
     std::signal(SIGTERM, [](int) {
       if (was_asked.exchange(true)) ::_exit(7);
     });
-    Profiler before({.activities = kActivities, .process = {.close_on_sigterm = true}});
+    Profiler before({.activities = kActivities, .process = {.close_on = {SIGTERM}}});
     before.start();
     ::kill(::getpid(), SIGTERM);
     while (!was_asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    Profiler profiler(options(folder, true));
+    Profiler profiler(options(folder, {.close_on = {SIGTERM}}));
     record(profiler);
     std::cout << "recording" << std::endl;
     train_for_ever();
   }
   if (way == "child_by_sigterm") {
-    Profiler profiler(options(folder, true));
+    Profiler profiler(options(folder, {.close_on = {SIGTERM}}));
     profiler.start();
     const pid_t child = ::fork();
     if (child == 0) {

@@ -1,5 +1,5 @@
-"""A program may end in any way while it records: the window is on disk, and the program's exit
-status is what it would have been.
+"""A program may end in many ways while it records: the window is on disk, and the program's exit
+status is what it would have been. Other ways lose the window.
   program_ends.py PROGRAM FOLDER
 """
 import pathlib
@@ -19,26 +19,59 @@ WAYS = {  # and the exit status
     "sigterm": -signal.SIGTERM,
     "sigterm_with_handler": 7,
     "sigterm_after_another": 7,
+    "sigint": -signal.SIGINT,
+    "sighup": -signal.SIGHUP,
+    "sigterm_while_ignored": 0,
+    "two_signals": -signal.SIGTERM,
+    "exception": -signal.SIGABRT,
+    "exception_on_another_thread": -signal.SIGABRT,
+    "exception_with_handler": 7,
+    "exceptions_on_many_threads": -signal.SIGABRT,
+    "bad_signal": 0,
 }
+LOSE = {  # the open window, as docs/recording.md says
+    "abort": -signal.SIGABRT,
+    "segmentation_fault": -signal.SIGSEGV,
+    "quick_exit": 3,
+    "at_once": 3,
+    "killed": -signal.SIGKILL,
+    "exec": 0,
+    "sigint_twice": -signal.SIGINT,
+    "exception_in_handler": -signal.SIGABRT,
+}
+SENT = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIGHUP,
+        "sigterm_with_handler": signal.SIGTERM, "sigterm_after_another": signal.SIGTERM, "sigint_twice": signal.SIGINT}
+
+
+def status_of(program: str, way: str, folder: pathlib.Path) -> int:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with subprocess.Popen([program, way, folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as running:
+        try:
+            if way in SENT:
+                assert running.stdout.readline() == "recording\n", way
+                running.send_signal(SENT[way])
+            if way == "sigint_twice":
+                assert running.stdout.readline() == "closing\n", way
+                running.send_signal(SENT[way])
+            return running.wait(timeout=60)
+        finally:
+            running.kill()
 
 
 def main() -> None:
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     for way, expected in WAYS.items():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        with subprocess.Popen([program, way, folder], stdout=subprocess.PIPE, text=True) as running:
-            try:
-                if way.startswith("sigterm"):
-                    assert running.stdout.readline() == "recording\n", way
-                    running.send_signal(signal.SIGTERM)
-                status = running.wait(timeout=60)
-            finally:
-                running.kill()
+        status = status_of(program, way, folder)
         assert status == expected, f"{way}: ends with {status}, not with {expected}"
         check = "check_child" if way.startswith("child") else "check"
         found = subprocess.run([program, check, folder], capture_output=True, text=True)
         assert found.returncode == 0, f"{way}: {found.stderr}"
+    for way, expected in LOSE.items():
+        status = status_of(program, way, folder)
+        assert status == expected, f"{way}: ends with {status}, not with {expected}"
+        assert not any(folder.glob("**/*.pt.trace.json")), f"{way}: a window was written"
     shutil.rmtree(folder, ignore_errors=True)
     print(f"{len(WAYS)} ways, each with its window")
 
