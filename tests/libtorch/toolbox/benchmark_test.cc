@@ -17,8 +17,8 @@
 #include <tbtrace/benchmark.h>
 
 #include "libtorch/record/recorded.h"
-#include "libtorch/toolbox/models.h"
 #include "libtorch/toolbox/speed/energy_meter.h"
+#include "published_models.h"
 
 namespace tbtrace {
 namespace {
@@ -71,7 +71,7 @@ TEST(LatencyStatistics, HaveTailsFrom100RunsOn) {
 }
 
 TEST(Benchmark, CountsForwardAndTraining) {
-  const auto model = testing::resnet18();
+  const auto model = published::resnet18();
   BenchmarkOptions options = quick(1);
   options.batch_of_one = false;
   const BenchmarkResult result = benchmark(model, {torch::randn({2, 3, 32, 32})}, options);

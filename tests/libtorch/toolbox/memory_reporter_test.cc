@@ -13,7 +13,8 @@
 
 #include <tbtrace/memory_reporter.h>
 
-#include "libtorch/toolbox/models.h"
+#include "libtorch/toolbox/tied_model.h"
+#include "published_models.h"
 
 namespace tbtrace {
 namespace {
@@ -44,7 +45,7 @@ const HeldTensor& tensor_of(const MemoryReport& report, const std::string& path)
 }
 
 TEST(MemoryReporter, AddsUpToThePlainSum) {
-  const auto model = testing::resnet18();
+  const auto model = published::resnet18();
   MemoryReporter reporter(model);
   const MemoryReport before = reporter.report();
   std::vector<at::Tensor> tensors = model->parameters();

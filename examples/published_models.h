@@ -1,11 +1,15 @@
-// Models of known sizes, written as torchvision and Hugging Face publish them, with random weights.
+// ResNets and ViT-B/16 with the layers and sizes that torchvision publishes, and random weights.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include <torch/torch.h>
 
-namespace tbtrace::testing {
+namespace published {
 
 namespace nn = torch::nn;
 
@@ -165,22 +169,4 @@ struct VisionTransformerImpl : nn::Module {
 };
 TORCH_MODULE(VisionTransformer);
 
-/// A small language model, whose decoder has the weight of its embedding: the same memory.
-struct TiedModelImpl : nn::Module {
-  TiedModelImpl() {
-    embedding = register_module("embedding", nn::Embedding(100, 16));
-    hidden = register_module("hidden", nn::Linear(16, 16));
-    decoder = register_module("decoder", nn::Linear(nn::LinearOptions(16, 100)));
-    decoder->named_parameters(false)["weight"].set_data(embedding->weight);
-  }
-
-  torch::Tensor forward(const torch::Tensor& tokens) {
-    return decoder(torch::tanh(hidden(embedding(tokens))));
-  }
-
-  nn::Embedding embedding{nullptr};
-  nn::Linear hidden{nullptr}, decoder{nullptr};
-};
-TORCH_MODULE(TiedModel);
-
-}  // namespace tbtrace::testing
+}  // namespace published
