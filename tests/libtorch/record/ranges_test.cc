@@ -98,6 +98,16 @@ std::string text_of(const Trace& trace, std::string_view range) {
   return "no such range";
 }
 
+TEST(RangeArgument, HasItsKeyAndTheValueOfItsType) {
+  const RangeArgument batch("batch", 16U);
+  EXPECT_EQ(batch.key(), "batch");
+  EXPECT_EQ(batch.value(), RangeArgument::Value(std::uint64_t{16}));
+  EXPECT_EQ(RangeArgument("a", true).value(), RangeArgument::Value(true));
+  EXPECT_EQ(RangeArgument("a", short{-7}).value(), RangeArgument::Value(std::int64_t{-7}));
+  EXPECT_EQ(RangeArgument("a", 0.5F).value(), RangeArgument::Value(0.5));
+  EXPECT_EQ(RangeArgument("a", "b").value(), RangeArgument::Value(std::string_view("b")));
+}
+
 TEST(RecordFunction, ArgumentsSurviveTheFileAndItsCopies) {
   const testing::Folder folder;
   const std::string file = folder / "trace.json";
