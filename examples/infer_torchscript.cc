@@ -1,5 +1,5 @@
 // Runs a TorchScript model, as torch.jit.save() wrote it, and records some of the runs: prints the
-// table of operators and writes a log directory for TensorBoard.
+// table of operators and writes a log directory for TensorBoard, with the model's modules.
 //   infer_torchscript LOGDIR [MODEL [SIZE...]]
 // The model is given a tensor of the sizes, 1 3 224 224 if none are named. Without MODEL a small
 // one is made and saved as LOGDIR/model.pt.
@@ -47,6 +47,7 @@ void infer(const std::string& logdir, const std::string& path,
       .record_shapes = true,
       .profile_memory = true,
   });
+  profiler.attach(model, "model");
   profiler.start();
   for (int run = 0; run < 6; ++run) {
     {

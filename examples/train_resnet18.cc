@@ -104,27 +104,18 @@ int main(int argc, char** argv) {
   });
   profiler.attach(model, "resnet18");
   profiler.start();
-  auto batch = loader->begin();
-  for (int step = 0; step < steps; ++step) {
-    {
-      // The name by which TensorBoard's profiler plugin knows the time of data loading.
-      const tbtrace::record_function range("enumerate(DataLoader)#DataLoader.__next__");
-      ++batch;
-    }
+  int left = steps;
+  for (auto& batch : tbtrace::data_loader(*loader)) {
+    if (left-- == 0) break;
     torch::Tensor loss;
     {
-      const tbtrace::record_function range("forward");
-      loss = nn::functional::cross_entropy(model->forward(batch->data), batch->target);
+      const tbtrace::record_function range("forward", {{"batch", batch.data.size(0)}});
+      loss = nn::functional::cross_entropy(model->forward(batch.data), batch.target);
     }
-    {
-      const tbtrace::record_function range("Optimizer.zero_grad#SGD.zero_grad");
-      optimizer.zero_grad();
-    }
+    tbtrace::zero_grad(optimizer);
     loss.backward();
-    {
-      const tbtrace::record_function range("Optimizer.step#SGD.step");
-      optimizer.step();
-    }
+    tbtrace::step(optimizer);
+    tbtrace::counter("loss", loss.item<double>());
     profiler.step();
   }
   profiler.stop();

@@ -117,10 +117,7 @@ void train(const std::string& logdir, int rank, int world_size, const std::strin
     optimizer.zero_grad();
     answer.pow(2).mean().backward();
     averager.finish();
-    {
-      const tbtrace::record_function range("Optimizer.step#SGD.step");
-      optimizer.step();
-    }
+    tbtrace::step(optimizer);
     profiler.step();
   }
   profiler.stop();

@@ -46,6 +46,7 @@ enum class ArgumentGroup : std::uint8_t {
   steps,        ///< the numbers that JAX and TensorFlow give steps; always read
   synchronization,  ///< what a synchronization waited for
   allocations,      ///< addresses and totals of memory records
+  annotations,      ///< what a C++ program says of its ranges
 };
 
 /// Those that can be requested.
@@ -54,7 +55,7 @@ inline constexpr std::array kArgumentGroups = {
     ArgumentGroup::call_stacks,     ArgumentGroup::modules,     ArgumentGroup::python,
     ArgumentGroup::placement,       ArgumentGroup::launches,    ArgumentGroup::copies,
     ArgumentGroup::graphs,          ArgumentGroup::collectives, ArgumentGroup::steps,
-    ArgumentGroup::synchronization, ArgumentGroup::allocations};
+    ArgumentGroup::synchronization, ArgumentGroup::allocations, ArgumentGroup::annotations};
 
 /// `autograd`, `inputs`, ...
 std::string_view argument_group_name(ArgumentGroup group);
@@ -127,7 +128,8 @@ std::string_view argument_group_name(ArgumentGroup group);
   ROW(waited_stream, integer, synchronization, "", "wait_on_stream")         \
   ROW(waited_event, integer, synchronization, "", "wait_on_cuda_event_id")   \
   ROW(address, integer, allocations, "", "Addr")                             \
-  ROW(total_reserved, integer, allocations, "bytes", "Total Reserved")
+  ROW(total_reserved, integer, allocations, "bytes", "Total Reserved")       \
+  ROW(range_arguments, json, annotations, "", "Arguments")
 
 enum class Argument : std::uint8_t {
 #define TBTRACE_ARGUMENT(name, ...) name,

@@ -18,20 +18,25 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <tbtrace/convert.h>
 #include <tbtrace/export.h>
 #include <tbtrace/operators.h>
+#include <tbtrace/ranges.h>
 #include <tbtrace/schedule.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
+#include <tbtrace/training_loop.h>
 
 namespace torch::nn {
-class Module;
 template <typename Contained>
 class ModuleHolder;
 }  // namespace torch::nn
+namespace torch::jit {
+struct Module;
+}
 
 namespace TBTRACE_EXPORT tbtrace {
 
@@ -138,62 +143,6 @@ struct ProfilerOptions {
   CuptiOptions cupti = {};
 };
 
-namespace range_detail {
-struct Range;
-}
-
-/// Marks a range of the calling thread for every profiler, from here to the end of the scope. Costs
-/// a few nanoseconds if nothing is recording. Names may hold any bytes.
-class record_function {
- public:
-  explicit record_function(std::string_view name);
-  ~record_function();
-  record_function(const record_function&) = delete;
-  record_function& operator=(const record_function&) = delete;
-
- private:
-  std::unique_ptr<range_detail::Range> range_;
-};
-
-/// A range that begins here and ends when end() is first called, on any thread. It counts as
-/// asynchronous, as in torch: no parent, no self time.
-class async_range {
- public:
-  explicit async_range(std::string_view name);
-  ~async_range();  ///< ends it
-  async_range(async_range&& other) noexcept;
-  async_range& operator=(async_range&& other) noexcept;
-
-  void end();
-
- private:
-  std::unique_ptr<range_detail::Range> range_;
-};
-
-#define TBTRACE_RECORD_FUNCTION_JOIN_(a, b) a##b
-#define TBTRACE_RECORD_FUNCTION_NAME_(line) TBTRACE_RECORD_FUNCTION_JOIN_(tbtrace_range_, line)
-/// Marks the rest of the scope as a range.
-#define TBTRACE_RECORD_FUNCTION(name) \
-  const ::tbtrace::record_function TBTRACE_RECORD_FUNCTION_NAME_(__LINE__)(name)
-
-/// Marks that the calling thread is in the module's forward, from here to the end of the scope.
-/// Adds a frame `nn.Module: Class_k` if a profiler records with `with_modules` or `with_stack`, or
-/// has a model from attach(). torch's own profiler sees a user annotation.
-class module_scope {
- public:
-  explicit module_scope(const torch::nn::Module& module);
-  ~module_scope();
-  module_scope(const module_scope&) = delete;
-  module_scope& operator=(const module_scope&) = delete;
-
- private:
-  std::unique_ptr<range_detail::Range> range_;
-};
-
-/// First line of a module's forward: `TBTRACE_MODULE_SCOPE(*this);`
-#define TBTRACE_MODULE_SCOPE(module) \
-  const ::tbtrace::module_scope TBTRACE_RECORD_FUNCTION_NAME_(__LINE__)(module)
-
 struct TensorboardOptions {
   std::string worker_name = {};  ///< empty: `<host name>_<process id>`
   bool use_gzip = false;
@@ -214,6 +163,16 @@ struct TensorboardOptions {
 /// twice, even if other processes write there.
 std::function<void(Profiler&)> tensorboard_trace_handler(std::string directory,
                                                          TensorboardOptions options = {});
+
+namespace attach_detail {
+template <typename Given>
+concept IsModel = std::is_base_of_v<torch::nn::Module, Given> ||
+    std::is_base_of_v<torch::jit::Module, Given> || requires(const Given& given) {
+  []<typename Contained>(const torch::nn::ModuleHolder<Contained>&) {}(given);
+} || requires(const Given& given) {
+  []<typename Model>(const std::shared_ptr<Model>&) {}(given);
+};
+}  // namespace attach_detail
 
 /// This process's rank in a distributed job.
 struct DistributedInfo {
@@ -269,6 +228,11 @@ class Profiler {
   /// combined. The model need not stay alive, nor be owned by a pointer. Operators are asked for
   /// their inputs, which costs the same as `record_shapes`.
   void attach(const torch::nn::Module& model, const std::string& name = "model");
+  /// A TorchScript model, frozen or not. Frames are the calls of its methods from C++; within
+  /// these, TorchScript's interpreter says of each operator which part of the model it belongs to,
+  /// so that activations have frames, too. What an optimisation has merged is of the model itself.
+  /// Frames take the place of `Module Hierarchy`.
+  void attach(const torch::jit::Module& model, const std::string& name = "model");
   template <typename Contained>
   void attach(const torch::nn::ModuleHolder<Contained>& model, const std::string& name = "model") {
     attach(*model, name);
@@ -277,6 +241,13 @@ class Profiler {
   void attach(const std::shared_ptr<Model>& model, const std::string& name = "model") {
     if (model == nullptr) throw std::invalid_argument("attach() was given no model");
     attach(*model, name);
+  }
+  template <typename Given>
+  requires(!attach_detail::IsModel<Given>) void attach(const Given& /*given*/,
+                                                       const std::string& /*name*/ = "model") {
+    static_assert(attach_detail::IsModel<Given>,
+                  "attach() takes a torch::nn::Module, its holder, a shared_ptr to it, or a "
+                  "torch::jit::Module");
   }
 
   /// Pauses or resumes recording within a cycle. For CUDA, waits for the GPUs as torch does (if

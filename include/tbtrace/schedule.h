@@ -43,6 +43,22 @@ struct ScheduleOptions {
 /// The schedule itself throws it for a negative step.
 Schedule schedule(const ScheduleOptions& options);
 
+/// The steps that are recorded after a signal.
+struct SignalOptions {
+  std::int64_t warmup = 1;
+  std::int64_t active = 3;  ///< at least 1
+};
+
+/// A schedule that records when the running program is asked to: after the signal
+/// (`kill -USR1 <process id>`), the next step() begins a cycle of `warmup` and `active` steps. More
+/// signals until its end ask for nothing else. Until then it costs what a waiting schedule costs.
+/// The signal's handler only counts, then calls the one that stood there before, and stays for the
+/// rest of the process; the signal no longer ends it.
+/// `.schedule = tbtrace::on_signal(SIGUSR1, {.warmup = 1, .active = 3})`
+/// \throws std::invalid_argument for other signals than SIGUSR1, SIGUSR2, SIGHUP and those from
+/// SIGRTMIN to SIGRTMAX, or if a number is wrong.
+Schedule on_signal(int signal, const SignalOptions& options = {});
+
 /// Describes what a profiler does with `schedule` during the first `steps` steps, one line per
 /// stretch, and at which calls to step() it hands over a cycle. For checking a schedule before a
 /// long run.

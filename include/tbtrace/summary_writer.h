@@ -10,8 +10,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -112,6 +114,29 @@ class SummaryWriter {
   /// goes back, TensorBoard's default loader drops the tag's values at later steps.
   void add_scalar(std::string_view tag, double value, std::int64_t global_step = 0,
                   WallTime walltime = {});
+
+  /// The value of a tensor with one element, on any device: `writer.add_scalar("loss", loss,
+  /// step)`. Waits for it. Throws for a tensor that is not defined, complex, or of another size.
+  template <typename Tensor>
+  requires(!std::is_convertible_v<const Tensor&, double>) void add_scalar(
+      std::string_view tag, const Tensor& value, std::int64_t global_step = 0,
+      WallTime walltime = {}) {
+    constexpr bool kIsTensor = requires {
+      value.defined() && value.is_complex() && value.numel() != 1;
+      value.template item<double>();
+    };
+    static_assert(kIsTensor, "the value of a scalar is a number, or a tensor with one element");
+    if constexpr (kIsTensor) {
+      if (!value.defined() || value.is_complex()) {
+        throw std::invalid_argument("a tensor of real numbers is needed");
+      }
+      if (value.numel() != 1) {
+        throw std::invalid_argument("a scalar is one element, not " +
+                                    std::to_string(value.numel()));
+      }
+      add_scalar(tag, static_cast<double>(value.template item<double>()), global_step, walltime);
+    }
+  }
 
   /// One chart with one line per name. As in Python, each line is a run of its own,
   /// `<log_dir>/<main_tag>_<name>`, with the tag `main_tag`.

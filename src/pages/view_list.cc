@@ -295,6 +295,7 @@ const ViewDescription* view_named(std::string_view name) {
 
 ArgumentSet view_arguments() {
   ArgumentSet arguments = kSummaryArguments | kOperatorArguments | kModuleArguments |
+                          ArgumentSet{ArgumentGroup::annotations} |
                           table_named("collectives")->all_arguments();
   for (const ViewParts& parts : view_list()) {
     for (const TablePart& part : parts.tables) {

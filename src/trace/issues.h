@@ -70,7 +70,7 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
      "negative durations were read as 0; the clock of the recording machine went back, so times "
      "near them may be wrong"},
     {"phase_unsupported", Severity::data_loss,
-     "events of phases other than X, B, E, i, s, t, f and M were skipped; see docs/formats/"
+     "events of phases other than X, B, E, i, C, s, t, f and M were skipped; see docs/formats/"
      "chrome_json.md"},
     {"unescaped_text", Severity::info,
      "some texts contain unescaped quotes, backslashes or control characters, or lack quotes, and "

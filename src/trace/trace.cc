@@ -108,9 +108,9 @@ const std::map<std::string, std::string, std::less<>>& Trace::metadata() const {
 
 std::string_view argument_group_name(ArgumentGroup group) {
   constexpr std::array<std::string_view, kArgumentGroups.size() + 1> kNames = {
-      "row",     "autograd",    "inputs",    "strides",         "call_stacks",
-      "modules", "python",      "placement", "launches",        "copies",
-      "graphs",  "collectives", "steps",     "synchronization", "allocations"};
+      "row",    "autograd",        "inputs",      "strides",    "call_stacks", "modules",
+      "python", "placement",       "launches",    "copies",     "graphs",      "collectives",
+      "steps",  "synchronization", "allocations", "annotations"};
   return kNames[static_cast<std::size_t>(group)];
 }
 

@@ -19,7 +19,7 @@ import tempfile
 import tbtrace
 
 GROUPS = ["autograd", "inputs", "strides", "call_stacks", "modules", "python", "placement", "launches", "copies", "graphs",
-          "collectives", "synchronization", "allocations"]
+          "collectives", "synchronization", "allocations", "annotations"]
 KEPT = {"External id", "correlation", "stream", "device", "context", "grid", "block", "registers per thread",
         "shared memory", "blocks per SM", "warps per SM", "est. achieved occupancy %", "bytes", "memory bandwidth (GB/s)",
         "Python id", "Python parent id", "Python module id", "Sequence number", "Fwd thread id", "Input Dims", "Input type",

@@ -3,8 +3,8 @@
 
     public_headers.py COMPILER
 
-Each is compiled twice in one empty file, with warnings as errors. All its namespaces are exported by
-libtbtrace.so.
+Each is compiled twice in one empty file, with warnings as errors. Under C++17 one sentence says what is needed, and
+nothing else follows. All its namespaces are exported by libtbtrace.so.
 Python 3, nothing besides.
 """
 
@@ -30,7 +30,13 @@ def problem_of(header, compiler):
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
                "-I", str(ROOT / "include"), "-x", "c++", "-"]
     result = subprocess.run(command, input=line + line, capture_output=True, text=True)
-    return "" if result.returncode == 0 else "does not compile alone:\n" + result.stderr
+    if result.returncode != 0:
+        return "does not compile alone:\n" + result.stderr
+    command[1] = "-std=c++17"
+    older = subprocess.run(command, input=line + "this is not C++", capture_output=True, text=True).stderr
+    errors = [line for line in older.splitlines() if "error:" in line]
+    is_explained = len(errors) == 2 and "tbtrace needs C++20: compile with -std=c++20" in errors[0]
+    return "" if is_explained else "does not say in one sentence under C++17 that it needs C++20:\n" + older
 
 
 def main():

@@ -15,7 +15,7 @@ import sys
 NOT_FUNCTIONS = {"alignas", "decltype", "for", "if", "noexcept", "operator", "requires", "return", "sizeof",
                  "static_assert", "switch", "while"}
 PRIVATE = {"add_module", "add_optimizer", "add_script", "add_tensor", "bit", "callable", "export_in_background", "forward",
-           "from", "group", "index_of", "measure", "measure_model", "summarize",
+           "from", "group", "index_of", "measure", "measure_model", "name_of_loading", "summarize",
            "throw_wrong_inputs"}  # or members, in what is public
 
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include <torch/csrc/jit/api/module.h>
 #include <torch/nn/module.h>
 
 #include "libtorch/record/input_encoding.h"
@@ -51,16 +53,56 @@ bool AttachedModels::is_same(const Part& known, const Part& now) {
          known.tensors == now.tensors;  // weak pointers keep their addresses from being used again
 }
 
+AttachedModels::Part AttachedModels::part_of(const torch::jit::Module& module,
+                                             const std::string& path, const void* parent) {
+  const auto name = module.type()->name();
+  Part part{.instance = module._ivalue().get(),
+            .type = name ? name->name() : "Module",
+            .path = path,
+            .parent = parent,
+            .tensors = {}};
+  part.object.emplace(module._ivalue());
+  const auto own = [&](const at::Tensor& tensor) {
+    if (tensor.defined()) part.tensors.emplace_back(tensor.getIntrusivePtr());
+  };
+  for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) own(parameter);
+  part.parameters = part.tensors.size();
+  for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) own(buffer);
+  return part;
+}
+
+bool AttachedModels::Part::is_gone() const {
+  if (object && object->expired()) return true;
+  return !tensors.empty() && std::all_of(tensors.begin(), tensors.end(),
+                                         [](const auto& weak) { return weak.expired(); });
+}
+
+template <typename Module>
+void AttachedModels::collect(const Module& module, const std::string& path, const void* parent,
+                             std::vector<Part>& parts) {
+  const void* const instance = parts.emplace_back(part_of(module, path, parent)).instance;
+  for (const auto& child : module.named_children()) {
+    if constexpr (std::is_same_v<Module, torch::jit::Module>) {
+      collect(child.value, path + "." + child.name, instance, parts);
+    } else {
+      collect(*child.value(), path + "." + child.key(), instance, parts);
+    }
+  }
+}
+
 void AttachedModels::add(const torch::nn::Module& model, const std::string& name) {
   std::vector<Part> parts;
-  const auto collect = [&](const torch::nn::Module& module, const std::string& path,
-                           const void* parent, const auto& again) -> void {
-    parts.push_back(part_of(module, path, parent));
-    for (const auto& child : module.named_children()) {
-      again(*child.value(), path + "." + child.key(), &module, again);
-    }
-  };
-  collect(model, name, nullptr, collect);
+  collect(model, name, nullptr, parts);
+  add_parts(std::move(parts));
+}
+
+void AttachedModels::add(const torch::jit::Module& model, const std::string& name) {
+  std::vector<Part> parts;
+  collect(model, name, nullptr, parts);
+  add_parts(std::move(parts));
+}
+
+void AttachedModels::add_parts(std::vector<Part> parts) {
   const auto is_part_of_another = [&](const Part& known) {
     return known.parent != nullptr && is_same(known, parts.front());
   };
@@ -87,21 +129,21 @@ std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
   if (parts_.empty()) return nullptr;
   struct Held {
     recorder::ModuleMap map;
-    /// Frees nothing but keeps addresses from being used again.
+    // Free nothing but keep addresses from being used again.
     std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages = {};
+    std::vector<c10::weak_intrusive_ptr<c10::ivalue::Object>> objects = {};
   };
   auto held = std::make_shared<Held>();
   std::unordered_map<const void*, std::uint32_t> rows;  // by instance
   std::unordered_set<const void*> counted;              // parameters
   for (const Part& part : parts_) {
-    const auto is_gone = [](const auto& weak) { return weak.expired(); };
-    if (!part.tensors.empty() && std::all_of(part.tensors.begin(), part.tensors.end(), is_gone)) {
-      continue;
-    }
-    const auto parent = rows.find(part.parent);
+    if (part.is_gone()) continue;
+    const auto found = rows.find(part.parent);
+    const std::int64_t parent = found == rows.end() ? recorder::ModuleMap::kNone : found->second;
+    if (part.object) held->objects.push_back(*part.object);
     const std::uint32_t module =
-        held->map.add(part.instance, part.type, part.path,
-                      parent == rows.end() ? recorder::ModuleMap::kNone : parent->second);
+        part.object ? held->map.add_script(part.instance, part.type, part.path, parent)
+                    : held->map.add(part.instance, part.type, part.path, parent);
     if (rows.emplace(part.instance, module).second) {
       held->map.set_parameters(module, own_elements(part, counted));
     }
@@ -144,6 +186,12 @@ std::vector<recorder::KnownTensor> AttachedModels::known_tensors() const {
     }
   }
   return known;
+}
+
+std::uint64_t script_module(c10::ArrayRef<const c10::IValue> inputs,
+                            const recorder::ModuleMap& modules) {
+  if (inputs.empty() || !inputs[0].isObject()) return 0;
+  return static_cast<std::uint64_t>(modules.script(&inputs[0].toObjectRef()) + 1);
 }
 
 const recorder::ModuleTensor* module_tensor(c10::ArrayRef<const c10::IValue> inputs,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -19,6 +20,9 @@
 namespace torch::nn {
 class Module;
 }
+namespace torch::jit {
+struct Module;
+}
 
 namespace tbtrace::libtorch {
 
@@ -27,6 +31,7 @@ class AttachedModels {
   /// A module that was added before, by itself or with another model, is not there twice: of two
   /// models that it is a part of, it is of the one that was added first.
   void add(const torch::nn::Module& model, const std::string& name);
+  void add(const torch::jit::Module& model, const std::string& name);
 
   /// As the models' tensors are now; null if there are no models.
   std::shared_ptr<const recorder::ModuleMap> map() const;
@@ -37,15 +42,25 @@ class AttachedModels {
  private:
   struct Part {
     const void* instance;
-    std::string type;  // mangled
+    std::string type;  // mangled; of TorchScript, the class
     std::string path;
     const void* parent;  // an instance; null: none
     /// The parameters, then the buffers.
     std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> tensors;
     std::size_t parameters = 0;
+    /// Of TorchScript; keeps the address from being used again.
+    std::optional<c10::weak_intrusive_ptr<c10::ivalue::Object>> object = std::nullopt;
+
+    bool is_gone() const;
   };
 
   static Part part_of(const torch::nn::Module& module, const std::string& path, const void* parent);
+  static Part part_of(const torch::jit::Module& module, const std::string& path,
+                      const void* parent);
+  template <typename Module>
+  static void collect(const Module& module, const std::string& path, const void* parent,
+                      std::vector<Part>& parts);
+  void add_parts(std::vector<Part> parts);
   /// Whether it is the same module still, and not another one at its address.
   static bool is_same(const Part& known, const Part& now);
 
@@ -54,6 +69,11 @@ class AttachedModels {
 
   std::vector<Part> parts_;  // a part comes behind its parent
 };
+
+/// One more than the row of the TorchScript module whose method is called with these inputs; 0: not
+/// a known one.
+std::uint64_t script_module(c10::ArrayRef<const c10::IValue> inputs,
+                            const recorder::ModuleMap& modules);
 
 /// The first parameter or buffer of a known module among the inputs, null if there is none, or if
 /// all tensors have its sizes and autograd is not looking: optimizers work like that.

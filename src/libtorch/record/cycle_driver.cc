@@ -23,6 +23,7 @@
 #include "recorder/memory/timeline.h"
 #include "recorder/process/messages.h"
 #include "recorder/process/process.h"
+#include "recorder/schedule/on_signal.h"
 #include "recorder/window/empty_window.h"
 #include "trace/step_names.h"
 #include "writers/memory/timeline_formats.h"
@@ -133,7 +134,9 @@ void CycleDriver::stop_cycle() {
   const Status stopped = cycle_.stop();
   is_finishing_ = false;
   report(stopped);
-  if (!cycle_.handed_over() && options_.schedule) {
+  const bool was_asked =
+      cycle_.action() != ProfilerAction::none || !recorder::waits_for_signal(options_.schedule);
+  if (!cycle_.handed_over() && options_.schedule && was_asked) {
     warn("the profiler was stopped in step " + std::to_string(cycle_.step_num()) + " (" +
          action_name(cycle_.action()) +
          ") before its schedule had recorded a whole cycle, so nothing was handed over; call "

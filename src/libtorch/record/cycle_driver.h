@@ -50,7 +50,10 @@ class CycleDriver final : public recorder::CycleTarget {
   void finish();
 
   void toggle(bool enable, const std::vector<Activity>& activities);
-  void attach(const torch::nn::Module& model, const std::string& name) { models_.add(model, name); }
+  template <typename Module>
+  void attach(const Module& model, const std::string& name) {
+    models_.add(model, name);
+  }
   void add_metadata(const std::string& key, std::string json);
   void set_distributed_info(std::string json);
   /// \throws std::invalid_argument if options are missing, or for an unknown device

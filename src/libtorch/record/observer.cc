@@ -30,6 +30,7 @@ using recorder::Scope;
 using recorder::ThreadLog;
 
 thread_local constinit std::string_view next_name;
+thread_local constinit std::string_view next_arguments;
 thread_local constinit const void* next_module = nullptr;
 
 std::uint64_t key_of(const at::RecordFunction& function) {
@@ -67,6 +68,7 @@ void describe_user_range(const at::RecordFunction& function, ThreadLog& log,
                          recorder::BeginRecord& record) {
   record.name = next_name.data() != nullptr ? log.names().find(next_name)
                                             : range_name(function, function.name(), log);
+  record.arguments = next_arguments;
   if (next_module == nullptr) return;
   record.scope = Scope::module;
   record.module = reinterpret_cast<std::uintptr_t>(next_module);
@@ -116,6 +118,10 @@ std::uint64_t record_with_context(const at::RecordFunction& function, ThreadLog&
         module_tensor(function.inputs(), record.sequence_number >= 0, *options.modules);
     if (tensor != nullptr) record.module = tensor->number;
   }
+  const bool has_scripts = options.modules != nullptr && options.modules->has_scripts();
+  if (has_scripts && record.scope == Scope::torchscript_function) {
+    record.module = script_module(function.inputs(), *options.modules);
+  }
   std::vector<void*> stack;
   if (options.with_stack && record.scope != Scope::module) {
     stack = unwind();
@@ -125,7 +131,7 @@ std::uint64_t record_with_context(const at::RecordFunction& function, ThreadLog&
       record.script_stack = text_name(log, script_stack());
     }
   }
-  if (options.with_modules && record.scope != Scope::backward_function) {
+  if ((options.with_modules || has_scripts) && record.scope != Scope::backward_function) {
     record.script_modules = text_name(log, script_modules());
   }
   record.ticks = recorder::ticks();
@@ -305,6 +311,18 @@ constexpr std::array<Callbacks, sizeof...(kSlot)> all_callbacks(std::index_seque
 
 constexpr auto kCallbacks = all_callbacks(std::make_index_sequence<recorder::kSlots>());
 
+/// Calls `record(log, names)` for each observer of ranges among the callbacks.
+template <typename Record>
+void record_in_each(const at::StepCallbacks& callbacks, const Record& record) noexcept {
+  for (const auto& callback : callbacks.callbacks_) {
+    for (std::size_t slot = 0; slot < recorder::kSlots; ++slot) {
+      const bool is_own =
+          callback.end_ == kCallbacks[slot].end || callback.end_ == kCallbacks[slot].end_checked;
+      if (is_own) record_or_lose(slot, record);
+    }
+  }
+}
+
 }  // namespace
 
 ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options) {
@@ -336,13 +354,33 @@ bool observes_this_thread(ObserverHandle handle) {
   return false;
 }
 
-NextRange::NextRange(std::string_view name, const void* module) {
+void record_instant(const at::StepCallbacks& callbacks, std::string_view name,
+                    std::string_view arguments) noexcept {
+  const std::uint64_t ticks = recorder::ticks();
+  record_in_each(callbacks, [&](ThreadLog& log) {
+    write(log, recorder::InstantRecord{
+                   .ticks = ticks, .name = log.names().find(name), .arguments = arguments});
+  });
+}
+
+void record_counter(const at::StepCallbacks& callbacks, std::string_view name,
+                    double value) noexcept {
+  const std::uint64_t ticks = recorder::ticks();
+  record_in_each(callbacks, [&](ThreadLog& log) {
+    write(log,
+          recorder::CounterRecord{.ticks = ticks, .name = log.names().find(name), .value = value});
+  });
+}
+
+NextRange::NextRange(std::string_view name, std::string_view arguments, const void* module) {
   next_name = name;
+  next_arguments = arguments;
   next_module = module;
 }
 
 NextRange::~NextRange() {
   next_name = {};
+  next_arguments = {};
   next_module = nullptr;
 }
 

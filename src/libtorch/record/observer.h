@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <string_view>
 
+namespace at {
+struct StepCallbacks;
+}
+
 namespace tbtrace::libtorch {
 
 struct ObserverOptions {
@@ -25,15 +29,23 @@ ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options);
 /// Any thread.
 void remove_observer(ObserverHandle handle);
 
+/// Writes into the logs of the observers among the callbacks, which are the calling thread's.
+void record_instant(const at::StepCallbacks& callbacks, std::string_view name,
+                    std::string_view arguments) noexcept;
+void record_counter(const at::StepCallbacks& callbacks, std::string_view name,
+                    double value) noexcept;
+
 /// Whether this observer sees what the calling thread runs.
 bool observes_this_thread(ObserverHandle handle);
 
 /// What torch does not hand on of a range: of its name, which is any bytes, only what stands before
-/// a zero byte, and that it is a module's forward, whose name is its class. While one lives, it is
-/// the range that the thread begins next.
+/// a zero byte, what the program says of it, and that it is a module's forward, whose name is its
+/// class. While one lives, it is the range that the thread begins next.
 class NextRange {
  public:
-  explicit NextRange(std::string_view name, const void* module = nullptr);
+  /// `arguments` as recorder/log/range_arguments.h has them.
+  explicit NextRange(std::string_view name, std::string_view arguments,
+                     const void* module = nullptr);
   ~NextRange();
   NextRange(const NextRange&) = delete;
   NextRange& operator=(const NextRange&) = delete;

@@ -253,6 +253,10 @@ void Profiler::attach(const torch::nn::Module& model, const std::string& name) {
   State::Call(*state_)->attach(model, name);
 }
 
+void Profiler::attach(const torch::jit::Module& model, const std::string& name) {
+  State::Call(*state_)->attach(model, name);
+}
+
 void Profiler::toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities) {
   State::Call(*state_)->toggle(enable, activities);
 }

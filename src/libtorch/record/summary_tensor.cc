@@ -28,11 +28,7 @@ std::span<const Number> span_of(const at::Tensor& values) {
 
 void add_scalar(SummaryWriter& writer, std::string_view tag, const at::Tensor& value,
                 std::int64_t global_step, WallTime walltime) {
-  require_real(value);
-  if (value.numel() != 1) {
-    throw std::invalid_argument("a scalar is one element, not " + std::to_string(value.numel()));
-  }
-  writer.add_scalar(tag, *values_of(value, at::kDouble).data_ptr<double>(), global_step, walltime);
+  writer.add_scalar(tag, value, global_step, walltime);
 }
 
 void add_histogram(SummaryWriter& writer, std::string_view tag, const at::Tensor& values,

@@ -134,6 +134,8 @@ std::optional<RowKind> ChromeRows::kind_of(const RawEvent& event, std::uint64_t 
     case 'i':
     case 'I':
       return is_memory(event) ? RowKind::memory : RowKind::instant;
+    case 'C':
+      return RowKind::instant;
     case 's':
     case 't':
     case 'f':

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "symbols/names/class_name.h"
 #include "symbols/names/demangle.h"
@@ -13,14 +14,40 @@ std::uint32_t ModuleMap::add(const void* instance, const std::string& type, cons
   const auto row = static_cast<std::uint32_t>(modules_.size());
   const auto [known, is_new] = rows_.try_emplace({instance, type}, row);
   if (!is_new) return known->second;
-  Module module{.class_name = module_class(type),
-                .number = 0,
-                .path = path,
-                .parent = parent,
-                .parameters = -1};
+  return add_module({.class_name = module_class(type),
+                     .number = 0,
+                     .path = path,
+                     .parent = parent,
+                     .parameters = -1});
+}
+
+std::uint32_t ModuleMap::add_script(const void* object, const std::string& class_name,
+                                    const std::string& path, std::int64_t parent) {
+  const auto row = static_cast<std::uint32_t>(modules_.size());
+  const auto [known, is_new] = scripts_.try_emplace(object, row);
+  const std::string name = path.substr(path.rfind('.') + 1);
+  if (parent != kNone) parts_.try_emplace({parent, name}, known->second);
+  if (!is_new) return known->second;
+  return add_module(
+      {.class_name = class_name, .number = 0, .path = path, .parent = parent, .parameters = -1});
+}
+
+std::uint32_t ModuleMap::part(std::uint32_t module, const std::string& name,
+                              const std::string& class_name) {
+  const auto row = static_cast<std::uint32_t>(modules_.size());
+  const auto [known, is_new] = parts_.try_emplace({module, name}, row);
+  if (!is_new) return known->second;
+  return add_module({.class_name = class_name,
+                     .number = 0,
+                     .path = modules_[module].path + "." + name,
+                     .parent = module,
+                     .parameters = -1});
+}
+
+std::uint32_t ModuleMap::add_module(Module module) {
   module.number = class_counts_[module.class_name]++;
   modules_.push_back(std::move(module));
-  return row;
+  return static_cast<std::uint32_t>(modules_.size() - 1);
 }
 
 void ModuleMap::own(const void* storage, const ModuleTensor& tensor) {

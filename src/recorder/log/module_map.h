@@ -39,6 +39,9 @@ class ModuleMap {
   /// the mangled name of the class.
   std::uint32_t add(const void* instance, const std::string& type, const std::string& path,
                     std::int64_t parent = kNone);
+  /// Likewise of a TorchScript module, known by its object; the class has no other name.
+  std::uint32_t add_script(const void* object, const std::string& class_name,
+                           const std::string& path, std::int64_t parent = kNone);
   void set_parameters(std::uint32_t module, std::int64_t elements) {
     modules_[module].parameters = elements;
   }
@@ -50,13 +53,27 @@ class ModuleMap {
     return modules_of_tensors_[tensor_number - 1];
   }
 
+  bool has_scripts() const { return !scripts_.empty(); }
+  /// The row of the TorchScript module; kNone: not a known one.
+  std::int64_t script(const void* object) const {
+    const auto found = scripts_.find(object);
+    return found == scripts_.end() ? kNone : static_cast<std::int64_t>(found->second);
+  }
+  /// The row of the part of a module that is called `name` there, a new one unless there is one:
+  /// models that were frozen have not their parts any more.
+  std::uint32_t part(std::uint32_t module, const std::string& name, const std::string& class_name);
+
   const std::vector<Module>& modules() const { return modules_; }
   /// The tensor of a module that is in the storage, at this address where there are several; null
   /// if there is none. Of tensors that are the same, the first that was added.
   const ModuleTensor* tensor(const void* storage, const void* address) const;
 
  private:
+  std::uint32_t add_module(Module module);
+
   std::vector<Module> modules_;
+  std::map<std::pair<std::int64_t, std::string>, std::uint32_t> parts_;  // by module and name in it
+  std::unordered_map<const void*, std::uint32_t> scripts_;
   std::map<std::pair<const void*, std::string>, std::uint32_t> rows_;
   std::unordered_map<std::string, std::uint32_t> class_counts_;
   std::unordered_map<const void*, std::deque<ModuleTensor>> tensors_;  // addresses stay

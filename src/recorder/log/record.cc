@@ -51,6 +51,14 @@ BeginRecord begin_record(const std::uint64_t* at, std::size_t words, const std::
     record.storages = {at, storages};
     at += storages;
   }
+  if ((flags & kHasArguments) != 0) {
+    if (left() < 1) return record;
+    const std::string_view arguments(reinterpret_cast<const char*>(at + 1), *at);
+    // Not by words_of(), which a wrong number could make small.
+    if (arguments.size() / 8 > left() || words_of(arguments) > left() - 1) return record;
+    record.arguments = arguments;
+    at += 1 + words_of(arguments);
+  }
   next = at;
   return record;
 }

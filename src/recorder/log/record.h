@@ -6,13 +6,17 @@
 //   begin of a range  1: key | scope << 48 | flags << 56   2: name | bytes of the inputs << 32
 //                     then as flags say: sequence number; forward thread; module; names of
 //                     TorchScript's stack and, << 32, of its modules; the inputs; number of the
-//                     stack's frames and the frames; number of the storages and their keys
+//                     stack's frames and the frames; number of the storages and their keys; number
+//                     of the arguments' bytes and the bytes
 //   end of a range    1: its key | is_async << 56
 //   end of the range  nothing more: it is the one of the last begin, with no end between
 //     that began last
 //   memory            1: address   2: bytes
+//   instant           1: name | bytes of its arguments << 32   then the bytes
+//   counter           1: name   2: bits of the value, a double
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,7 +29,7 @@
 
 namespace tbtrace::recorder {
 
-enum class RecordKind : std::uint8_t { begin = 1, end, end_of_last, memory };
+enum class RecordKind : std::uint8_t { begin = 1, end, end_of_last, memory, instant, counter };
 
 /// Where a range comes from, as at::RecordScope numbers it.
 enum class Scope : std::uint8_t {
@@ -48,7 +52,8 @@ struct BeginRecord {
   const char* inputs = nullptr;
   std::uint32_t inputs_size = 0;
   /// Of a module's forward, the module's address. Of an operator, the number of a ModuleTensor of
-  /// the recording's modules that it takes. 0: none.
+  /// the recording's modules that it takes. Of a function of TorchScript, one more than the row of
+  /// the module that it is a method of. 0: none.
   std::uint64_t module = 0;
   /// TorchScript's frames around it, each as `file(line): function;`, innermost first.
   NameNumber script_stack = NameNumber::none;
@@ -57,6 +62,8 @@ struct BeginRecord {
   std::span<void* const> stack = {};  ///< return addresses, innermost first
   /// Of each tensor among the inputs, in their order: the storage_key() of its data, or 0.
   std::span<const std::uint64_t> storages = {};
+  /// What the program says of it, as recorder/log/range_arguments.h has it.
+  std::string_view arguments = {};
 };
 
 struct EndRecord {
@@ -71,6 +78,20 @@ struct MemoryEvent {
   std::uint64_t ticks = 0;
   std::uint64_t address = 0;  ///< as storage_key() has it
   std::int64_t bytes = 0;     ///< negative: freed
+};
+
+/// Something that happened, with what the program says of it.
+struct InstantRecord {
+  std::uint64_t ticks = 0;
+  NameNumber name = NameNumber::none;
+  std::string_view arguments = {};
+};
+
+/// What the value of something is from then on.
+struct CounterRecord {
+  std::uint64_t ticks = 0;
+  NameNumber name = NameNumber::none;
+  double value = 0;
 };
 
 /// The range around a node's run in a backward has this before the node's name.
@@ -92,8 +113,22 @@ inline constexpr std::uint64_t kHasStack = 8;
 inline constexpr std::uint64_t kHasModule = 16;
 inline constexpr std::uint64_t kHasScript = 32;
 inline constexpr std::uint64_t kHasStorages = 64;
+inline constexpr std::uint64_t kHasArguments = 128;
 
 inline constexpr int kKindBits = 64 - kTickBits;
+
+inline std::size_t words_of(std::string_view bytes) { return (bytes.size() + 7) / 8; }
+
+/// The word behind them.
+inline std::uint64_t* put_bytes(std::uint64_t* at, std::string_view bytes) {
+  std::memcpy(at, bytes.data(), bytes.size());
+  return at + words_of(bytes);
+}
+
+/// Records have the size of what a program says of something in 32 bits.
+inline std::string_view if_it_fits(std::string_view arguments) {
+  return arguments.size() <= kLow32 ? arguments : std::string_view();
+}
 
 inline std::uint64_t head(RecordKind kind, std::uint64_t ticks) {
   return ticks << kKindBits | static_cast<std::uint64_t>(kind);
@@ -141,15 +176,16 @@ struct BeginWords {
 inline void write(ThreadLog& log, const BeginRecord& record) {
   using namespace record_detail;
   const std::size_t input_words = (std::size_t{record.inputs_size} + 7) / 8;
-  std::uint64_t* const start =
-      log.room(BeginWords::kMost + 4 + input_words + record.stack.size() + record.storages.size());
+  std::uint64_t* const start = log.room(BeginWords::kMost + 5 + input_words + record.stack.size() +
+                                        record.storages.size() + words_of(record.arguments));
   if (start == nullptr) return;
   const bool has_script =
       record.script_stack != NameNumber::none || record.script_modules != NameNumber::none;
   const std::uint64_t flags =
       (record.module != 0 ? kHasModule : 0) | (has_script ? kHasScript : 0) |
       (record.inputs != nullptr ? kHasInputs : 0) | (!record.stack.empty() ? kHasStack : 0) |
-      (!record.storages.empty() ? kHasStorages : 0);
+      (!record.storages.empty() ? kHasStorages : 0) |
+      (!record.arguments.empty() ? kHasArguments : 0);
   const BeginWords words{.key = record.key,
                          .name = record.name,
                          .scope = record.scope,
@@ -175,6 +211,10 @@ inline void write(ThreadLog& log, const BeginRecord& record) {
     *at++ = record.storages.size();
     std::memcpy(at, record.storages.data(), record.storages.size_bytes());
     at += record.storages.size();
+  }
+  if (!record.arguments.empty()) {
+    *at++ = record.arguments.size();
+    at = put_bytes(at, record.arguments);
   }
   log.set_last_begin(record.key);
   log.commit(at);
@@ -218,14 +258,34 @@ inline void write(ThreadLog& log, const EndRecord& record) {
   log.commit(at + 3);
 }
 
+inline void write(ThreadLog& log, const InstantRecord& record) {
+  using namespace record_detail;
+  const std::string_view arguments = if_it_fits(record.arguments);
+  std::uint64_t* const at = log.room(2 + words_of(arguments));
+  if (at == nullptr) return;
+  at[0] = head(RecordKind::instant, record.ticks);
+  at[1] = static_cast<std::uint64_t>(record.name) | std::uint64_t{arguments.size()} << 32;
+  log.commit(put_bytes(at + 2, arguments));
+}
+
+inline void write(ThreadLog& log, const CounterRecord& record) {
+  using namespace record_detail;
+  std::uint64_t* const at = log.room(3);
+  if (at == nullptr) return;
+  at[0] = head(RecordKind::counter, record.ticks);
+  at[1] = static_cast<std::uint64_t>(record.name);
+  at[2] = std::bit_cast<std::uint64_t>(record.value);
+  log.commit(at + 3);
+}
+
 /// The record of a begin from its first word on, its ticks the low 56 bits of them. `next` is set
 /// to the word after it, or to null where the record is longer than `words`.
 BeginRecord begin_record(const std::uint64_t* at, std::size_t words, const std::uint64_t*& next);
 /// Of a record that read_records() found.
 BeginRecord begin_record(const std::uint64_t* at);
 
-/// Calls `visitor(BeginRecord, its first word)`, `visitor(EndRecord)` and `visitor(MemoryEvent)`
-/// in the order of writing. What they point to lasts as long as the log's chunks. Requires a closed
+/// Calls `visitor(BeginRecord, its first word)` and `visitor(...)` of each other kind of record in
+/// the order of writing. What they point to lasts as long as the log's chunks. Requires a closed
 /// log. Returns how many chunks hold something that is not a record; the rest of these is left out.
 /// Ticks are whole: of the instants with a record's 56 bits, the one nearest to the record before,
 /// and to the log's beginning for the first.
@@ -265,6 +325,23 @@ std::size_t read_records(const ThreadLog& log, Visitor&& visitor) {
           if (left < 3) return false;
           visitor(MemoryEvent{
               .ticks = near, .address = at[1], .bytes = static_cast<std::int64_t>(at[2])});
+          at += 3;
+          break;
+        case RecordKind::instant: {
+          if (left < 2) return false;
+          const std::string_view arguments(reinterpret_cast<const char*>(at + 2), at[1] >> 32);
+          if (left - 2 < words_of(arguments)) return false;
+          visitor(InstantRecord{.ticks = near,
+                                .name = static_cast<NameNumber>(at[1] & kLow32),
+                                .arguments = arguments});
+          at += 2 + words_of(arguments);
+          break;
+        }
+        case RecordKind::counter:
+          if (left < 3) return false;
+          visitor(CounterRecord{.ticks = near,
+                                .name = static_cast<NameNumber>(at[1] & kLow32),
+                                .value = std::bit_cast<double>(at[2])});
           at += 3;
           break;
         default:

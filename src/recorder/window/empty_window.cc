@@ -18,6 +18,8 @@ struct FindsOthers {
   }
   void operator()(const EndRecord&) {}
   void operator()(const MemoryEvent&) { found = true; }
+  void operator()(const InstantRecord&) { found = true; }
+  void operator()(const CounterRecord&) { found = true; }
 };
 
 }  // namespace

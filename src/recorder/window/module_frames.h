@@ -1,6 +1,8 @@
 // When which module of a model was running, as frames of the thread that ran it.
-// Two sources: ranges that a module's forward opens itself, and operators that take a parameter or
-// buffer of a module. What the second way finds is a reading of the recording, not a measurement:
+// Three sources: ranges that a module's forward opens itself; calls of TorchScript modules, within
+// which the interpreter says of each operator which part of the module it belongs to; and operators
+// that take a parameter or buffer of a module. What the last two find within a call is a reading of
+// the recording, not a measurement:
 //
 //   - an operator's module runs while the operator does, and the modules that it is a part of run
 //     from the first to the last operator of their parts
@@ -32,6 +34,8 @@ struct ModuleFrame {
 struct ModuleFrames {
   std::vector<Module> modules;
   std::vector<ModuleFrame> frames;  ///< by start, outer ones first
+  /// By range: whether a frame was found by its TorchScript modules. Empty: of none.
+  std::vector<bool> has_script_frame = {};
 };
 
 ModuleFrames find_module_frames(const Window& window);

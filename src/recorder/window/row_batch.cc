@@ -281,6 +281,21 @@ void RowBatch::add_instant(std::string_view name, std::string_view process, std:
   add_other(RowKind::instant, "i", named, track(text_track(process, thread)), at);
 }
 
+void RowBatch::add_mark(std::string_view phase, StringId name, TrackId track,
+                        std::int64_t unix_ns) {
+  const std::int64_t at = time(unix_ns);
+  rows_.first_other_time_ns = std::min(rows_.first_other_time_ns.value_or(at), at);
+  if (!has_members()) return;
+  begin_members(0);
+  field(EventField::phase, "ph", phase == "C" ? "\"C\"" : "\"i\"");
+  if (phase != "C") field(EventField::none, "s", "\"t\"");
+  field(EventField::name, "name", json_of(name));
+  place(track, at);
+  field(EventField::arguments, "args", "");
+  add_other(RowKind::instant, phase, name, track, at);
+  pass_on_if_full();
+}
+
 void RowBatch::add_other(RowKind kind, std::string_view phase, StringId name, TrackId track,
                          std::int64_t time_ns) {
   rows_.others.push_back(
@@ -291,7 +306,8 @@ void RowBatch::add_other(RowKind kind, std::string_view phase, StringId name, Tr
 void RowBatch::pass_on_if_full() {
   // With members they take much more memory, which should stay in the processor's cache.
   const std::size_t most = has_members() ? 1024 : 4096;
-  const std::size_t rows = rows_.ranges.size() + rows_.memory.size() + rows_.flows.size();
+  const std::size_t rows =
+      rows_.ranges.size() + rows_.memory.size() + rows_.flows.size() + rows_.others.size();
   if (rows >= most) pass_on();
 }
 

@@ -84,6 +84,8 @@ class RowBatch {
   void add_range(EventRow row, std::int64_t unix_start_ns, std::int64_t unix_end_ns);
   /// `record` has its time.
   void add_memory(const MemoryRecord& record);
+  /// An instant or a counter (`C`) of a thread, which the model only takes the time of.
+  void add_mark(std::string_view phase, StringId name, TrackId track, std::int64_t unix_ns);
   /// `name` is its category, too.
   void add_flow(const FlowEnd& end, std::string_view name);
   /// Files also have a label and a place in the order of processes.

@@ -6,18 +6,21 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "recorder/log/inputs.h"
+#include "recorder/log/range_arguments.h"
 #include "recorder/log/record.h"
 #include "recorder/log/storage_key.h"
 #include "recorder/window/collective_arguments.h"
 #include "recorder/window/device_rows.h"
 #include "recorder/window/head.h"
 #include "recorder/window/row_batch.h"
+#include "trace/memory_names.h"
 
 namespace tbtrace::recorder {
 
@@ -50,6 +53,7 @@ class WindowRows {
     }
     if (window_.device_trace() != nullptr) name_devices(window_, program, batch_);
     add_events();
+    for (const Window::Mark& mark : window_.marks()) add_mark(mark);
     if (window_.device_trace() != nullptr) {
       add_device_rows(window_, process_, first_id_, batch_);
     }
@@ -120,12 +124,13 @@ class WindowRows {
     if (record.inputs != nullptr && record.inputs_size > 0) {
       add_inputs({record.inputs, record.inputs_size});
     }
-    if (record.script_modules != NameNumber::none) {
+    if (record.script_modules != NameNumber::none && !has_script_frame(number)) {
       batch_.argument(Argument::module_hierarchy,
                       batch_.text(window_.text(range, record.script_modules).text));
     }
     if (name.collective != nullptr) add_collective(batch_, *name.collective);
     if (range.stack != 0) batch_.argument(Argument::call_stack, stack_of(range));
+    add_arguments(record.arguments);
     if (range.is_open) batch_.argument_json(Argument::finished, "\"false\"");
     if (range.is_async) batch_.argument_json(Argument::asynchronous, "\"true\"");
     batch_.argument(Argument::event_index, row.rank - 1);
@@ -147,6 +152,41 @@ class WindowRows {
     batch_.argument(Argument::input_types, known->second.types);
     batch_.argument(Argument::input_strides, known->second.strides);
     batch_.argument(Argument::input_dims, known->second.dims);
+  }
+
+  /// Its modules are frames, then.
+  bool has_script_frame(std::size_t number) const {
+    const auto& has_frame = window_.modules().has_script_frame;
+    return number < has_frame.size() && has_frame[number];
+  }
+
+  /// What the program says of a range, as one member: its keys are any texts, those that readers
+  /// know among them.
+  void add_arguments(std::string_view bytes) {
+    if (bytes.empty()) return;
+    const std::string json = range_arguments_json(bytes);
+    if (!json.empty()) batch_.argument(Argument::range_arguments, batch_.text(json));
+  }
+
+  void add_mark(const Window::Mark& mark) {
+    const TrackId track = tracks_[mark.log];
+    const std::int64_t unix_ns = window_.unix_ns(mark.ticks());
+    const StringId name = name_of_mark(window_.name(mark).text);
+    if (const auto* const counter = std::get_if<CounterRecord>(&mark.record)) {
+      batch_.argument_json("value", number_json(counter->value));
+      batch_.add_mark("C", name, track, unix_ns);
+    } else {
+      const std::string json = range_arguments_json(std::get<InstantRecord>(mark.record).arguments);
+      if (!json.empty()) {
+        batch_.argument_json(argument_row(Argument::range_arguments).keys[0], json);
+      }
+      batch_.add_mark("i", name, track, unix_ns);
+    }
+  }
+
+  /// Readers know records of memory by the names of instants.
+  StringId name_of_mark(const std::string& name) {
+    return batch_.text(is_memory_name(name) ? name + " (instant)" : name);
   }
 
   void add_module(std::size_t number) {

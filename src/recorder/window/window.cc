@@ -47,6 +47,8 @@ Window::Window(std::shared_ptr<const Recording> recording)
     });
   };
   sort_memory();
+  std::stable_sort(marks_.begin(), marks_.end(),
+                   [](const Mark& a, const Mark& b) { return a.ticks() < b.ticks(); });
   std::int64_t total = recording_->bytes_at_start();
   for (Memory& memory : memory_) memory.total_allocated = total += memory.event.bytes;
   if (!recording_->device_memory().empty()) {
@@ -104,6 +106,8 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
       window.memory_.push_back(
           {.event = event, .total_allocated = 0, .total_reserved = 0, .log = log});
     }
+    void operator()(const InstantRecord& record) { window.marks_.push_back({record, log}); }
+    void operator()(const CounterRecord& record) { window.marks_.push_back({record, log}); }
   };
   unreadable_chunks_ += read_records(*recording_->logs()[log], Reader{*this, log, late});
 }

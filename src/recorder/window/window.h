@@ -1,5 +1,5 @@
-// A closed recording put in order: ranges with their ends and call stacks, memory events, arrows to
-// the backward, frames of modules.
+// A closed recording put in order: ranges with their ends and call stacks, memory events, instants
+// and values that the program told of, arrows to the backward, frames of modules.
 // Keeps the recording; its rows point into the logs. Immutable, so any thread may read one.
 // A range without an end was open when the recording ended; an end without a beginning is dropped.
 #pragma once
@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "recorder/log/device_trace.h"
@@ -35,6 +36,17 @@ class Window {
     MemoryDevice device = MemoryDevice::cpu();
     bool is_out_of_memory = false;  ///< so many bytes could not be allocated
   };
+  /// An instant or a value that the program told of.
+  struct Mark {
+    std::variant<InstantRecord, CounterRecord> record;
+    std::uint32_t log;
+    std::uint64_t ticks() const {
+      return std::visit([](const auto& one) { return one.ticks; }, record);
+    }
+    NameNumber name() const {
+      return std::visit([](const auto& one) { return one.name; }, record);
+    }
+  };
   /// From the operator that made a node of autograd's graph to the node's run, as rows of ranges().
   struct Arrow {
     std::uint32_t forward;
@@ -48,9 +60,13 @@ class Window {
   const Recording& recording() const { return *recording_; }
   const Ranges& ranges() const { return ranges_; }            ///< by start
   std::span<const Memory> memory() const { return memory_; }  ///< by time
+  std::span<const Mark> marks() const { return marks_; }      ///< by time
   std::span<const Arrow> arrows() const { return arrows_; }   ///< by the end of the backward
   const Name& name(const Range& range) const {
     return text(range, begin_record(range.record).name);
+  }
+  const Name& name(const Mark& mark) const {
+    return recording_->logs()[mark.log]->name(mark.name());
   }
   /// Of the range's log.
   const Name& text(const Range& range, NameNumber number) const {
@@ -90,6 +106,7 @@ class Window {
   bool ranges_may_cross_ = false;
   Ranges ranges_;
   std::vector<Memory> memory_;
+  std::vector<Mark> marks_;
   std::vector<Arrow> arrows_;
   CallStacks stacks_;
   ModuleFrames modules_;

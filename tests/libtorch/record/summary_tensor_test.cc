@@ -43,6 +43,9 @@ TEST(SummaryTensor, ScalarsOfAnyTypeAreTheirValue) {
                 add_scalar(writer, "a", torch::full({1, 1}, 3, type), 1, kTime);
               }),
               expected);
+    EXPECT_EQ(
+        written([&](auto& writer) { writer.add_scalar("a", torch::full({}, 3, type), 1, kTime); }),
+        expected);
   }
 }
 
@@ -80,6 +83,10 @@ TEST(SummaryTensor, RefusesWhatIsNone) {
   const fixtures::ScratchFolder folder;
   SummaryWriter writer({.log_dir = folder.root()});
   EXPECT_THROW(add_scalar(writer, "a", torch::ones({2})), std::invalid_argument);
+  EXPECT_THROW(writer.add_scalar("a", torch::ones({2})), std::invalid_argument);
+  EXPECT_THROW(writer.add_scalar("a", torch::Tensor()), std::invalid_argument);
+  EXPECT_THROW(writer.add_scalar("a", torch::ones({}, torch::kComplexFloat)),
+               std::invalid_argument);
   EXPECT_THROW(add_scalar(writer, "a", torch::Tensor()), std::invalid_argument);
   EXPECT_THROW(add_scalar(writer, "a", torch::ones({1}, torch::kComplexFloat)),
                std::invalid_argument);

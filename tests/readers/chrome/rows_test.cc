@@ -84,7 +84,8 @@ TEST(ChromeRows, KnowTheOtherPhases) {
   EXPECT_EQ(kind_of(R"("ph":"s","id":1,"ts":1,"cat":"mine")"), RowKind::instant)
       << "flows of other programs are kept as they are";
   EXPECT_EQ(kind_of(R"("ph":"M")"), RowKind::label);
-  for (const std::string_view phase : {"C", "b", "e", "x", "XX", "ss", " X", "1"}) {
+  EXPECT_EQ(kind_of(R"("ph":"C","name":"loss","ts":1)"), RowKind::instant);
+  for (const std::string_view phase : {"b", "e", "x", "XX", "ss", " X", "1"}) {
     EXPECT_EQ(kind_of(R"("ph":")" + std::string(phase) + '"'), RowKind::unsupported) << phase;
   }
   EXPECT_EQ(kind_of(R"("ph":["X"],"name":"a","ts":1)"), RowKind::unsupported);

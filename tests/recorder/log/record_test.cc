@@ -25,15 +25,22 @@ struct Begin {
       : record(from),
         inputs(from.inputs == nullptr ? "none" : std::string(from.inputs, from.inputs_size)),
         stack(from.stack.begin(), from.stack.end()),
-        storages(from.storages.begin(), from.storages.end()) {}
+        storages(from.storages.begin(), from.storages.end()),
+        arguments(from.arguments) {}
   BeginRecord record;
   std::string inputs;
   std::vector<void*> stack;
   std::vector<std::uint64_t> storages;
+  std::string arguments;
+};
+
+struct Instant {
+  InstantRecord record;
+  std::string arguments;
 };
 
 struct AllRecords {
-  std::vector<std::variant<Begin, EndRecord, MemoryEvent>> all;
+  std::vector<std::variant<Begin, EndRecord, MemoryEvent, Instant, CounterRecord>> all;
 
   void operator()(const BeginRecord& record, const std::uint64_t* first) {
     EXPECT_EQ(nearest_ticks(begin_record(first).ticks, record.ticks), record.ticks);
@@ -41,6 +48,10 @@ struct AllRecords {
   }
   void operator()(const EndRecord& record) { all.emplace_back(record); }
   void operator()(const MemoryEvent& event) { all.emplace_back(event); }
+  void operator()(const InstantRecord& record) {
+    all.emplace_back(Instant{record, std::string(record.arguments)});
+  }
+  void operator()(const CounterRecord& record) { all.emplace_back(record); }
 };
 
 AllRecords read_back(ThreadLog& log) {
@@ -63,6 +74,7 @@ void expect_same(const Begin& read, const BeginRecord& written) {
   EXPECT_EQ(read.inputs, Begin(written).inputs);
   EXPECT_EQ(read.stack, Begin(written).stack);
   EXPECT_EQ(read.storages, Begin(written).storages);
+  EXPECT_EQ(read.arguments, Begin(written).arguments);
 }
 
 /// Begins with all mixtures of what may be there.
@@ -95,6 +107,7 @@ class AllBegins {
               if (ticks % 3 == 0) record.script_stack = name;
               if (ticks % 5 == 0) record.script_modules = name;
               record.storages = std::span<const std::uint64_t>(storages_).first(ticks % 4);
+              record.arguments = std::string_view(bytes_).substr(0, ticks % 18);
               records.push_back(record);
             }
           }
@@ -121,6 +134,35 @@ TEST(Record, BeginsOfAllFormsAreReadAsTheyWereWritten) {
     SCOPED_TRACE(at);
     expect_same(std::get<Begin>(read.all[at]), begins.records[at]);
   }
+}
+
+TEST(Record, InstantsAndCountersAreReadAsTheyWereWritten) {
+  ThreadLog log({});
+  const NameNumber name = log.names().find("saved");
+  const std::string bytes(100'000, 'x');
+  for (const std::size_t size : {0, 1, 7, 8, 9, 100'000}) {
+    write(log,
+          InstantRecord{
+              .ticks = size, .name = name, .arguments = std::string_view(bytes).substr(0, size)});
+    write(log,
+          CounterRecord{.ticks = size, .name = name, .value = 0.1 * static_cast<double>(size)});
+  }
+  write(log,
+        CounterRecord{.ticks = 1, .name = name, .value = -std::numeric_limits<double>::infinity()});
+  const AllRecords read = read_back(log);
+  ASSERT_EQ(read.all.size(), 13U);
+  std::size_t at = 0;
+  for (const std::size_t size : {0, 1, 7, 8, 9, 100'000}) {
+    const auto& instant = std::get<Instant>(read.all[at++]);
+    EXPECT_EQ(instant.record.ticks, size);
+    EXPECT_EQ(instant.record.name, name);
+    EXPECT_EQ(instant.arguments, bytes.substr(0, size));
+    const auto& counter = std::get<CounterRecord>(read.all[at++]);
+    EXPECT_EQ(counter.ticks, size);
+    EXPECT_EQ(counter.name, name);
+    EXPECT_EQ(counter.value, 0.1 * static_cast<double>(size));
+  }
+  EXPECT_EQ(std::get<CounterRecord>(read.all[at]).value, -std::numeric_limits<double>::infinity());
 }
 
 TEST(Record, EndsAndMemoryAreReadAsTheyWereWritten) {
@@ -292,7 +334,10 @@ TEST(Record, WhatIsNotARecordEndsTheReadingOfItsChunk) {
   // a begin with more frames, and one with more storages, than there are words.
   const std::vector<std::vector<std::uint64_t>> unsound = {
       {0},
+      {7},
       {5},
+      {5, std::uint64_t{9} << 32, 0},
+      {6, 1},
       {0xff, 1, 2},
       {3},
       {1, 16},
@@ -301,7 +346,10 @@ TEST(Record, WhatIsNotARecordEndsTheReadingOfItsChunk) {
       {1, 16, std::uint64_t{100} << 32},
       {1, std::uint64_t{1} << 56, 0},
       {1, std::uint64_t{8} << 56, 0, ~std::uint64_t{0}},
-      {1, std::uint64_t{64} << 56, 0, 2, 0}};
+      {1, std::uint64_t{64} << 56, 0, 2, 0},
+      {1, std::uint64_t{128} << 56, 0},
+      {1, std::uint64_t{128} << 56, 0, 9, 0},
+      {1, std::uint64_t{128} << 56, 0, ~std::uint64_t{0}, 0}};
   for (const std::vector<std::uint64_t>& words : unsound) {
     ThreadLog log({});
     write(log, MemoryEvent{.ticks = 1, .address = 8, .bytes = 1});

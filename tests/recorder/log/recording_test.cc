@@ -76,6 +76,8 @@ TEST(Recording, ClosingClosesTheLogs) {
     void operator()(const BeginRecord&, const std::uint64_t*) { ADD_FAILURE(); }
     void operator()(const EndRecord& end) { keys.push_back(end.key); }
     void operator()(const MemoryEvent&) { ADD_FAILURE(); }
+    void operator()(const InstantRecord&) { ADD_FAILURE(); }
+    void operator()(const CounterRecord&) { ADD_FAILURE(); }
   };
   read_records(*log, Visitor{keys});
   EXPECT_THAT(keys, ElementsAre(1));

@@ -46,6 +46,8 @@ struct Notes {
 
   void operator()(const BeginRecord&, const std::uint64_t*) { ADD_FAILURE(); }
   void operator()(const EndRecord&) { ADD_FAILURE(); }
+  void operator()(const InstantRecord&) { ADD_FAILURE(); }
+  void operator()(const CounterRecord&) { ADD_FAILURE(); }
   void operator()(const MemoryEvent& event) {
     numbers.push_back(event.bytes);
     writers.push_back(event.address);

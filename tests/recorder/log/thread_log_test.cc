@@ -33,7 +33,7 @@ bool write_words(ThreadLog& log, std::size_t size, std::uint64_t value) {
   return true;
 }
 
-std::vector<std::uint64_t> words_of(const ThreadLog& log) {
+std::vector<std::uint64_t> written_words(const ThreadLog& log) {
   std::vector<std::uint64_t> all;
   log.for_each_chunk([&](const std::uint64_t* words, std::size_t count) {
     all.insert(all.end(), words, words + count);
@@ -51,7 +51,7 @@ std::vector<std::size_t> counts_of(const ThreadLog& log) {
 TEST(ThreadLog, OfAThreadThatWroteNothingIsEmpty) {
   ThreadLog log({});
   log.close();
-  EXPECT_EQ(words_of(log), std::vector<std::uint64_t>());
+  EXPECT_EQ(written_words(log), std::vector<std::uint64_t>());
   EXPECT_EQ(log.bytes(), 0U);
   EXPECT_EQ(log.lost(), 0U);
   log.drop_chunks();
@@ -67,7 +67,7 @@ TEST(ThreadLog, KeepsTheOrderOverManyChunks) {
     written.insert(written.end(), size, record);
   }
   log.close();
-  EXPECT_EQ(words_of(log), written);
+  EXPECT_EQ(written_words(log), written);
   // Three smaller ones at first.
   EXPECT_EQ(counts_of(log).size(), written.size() / kUsualWords + 1 + 3);
 }
@@ -120,7 +120,7 @@ TEST(ThreadLog, RoomThatIsNotCommittedIsNoPart) {
   write_words(log, 1, 2);
   ASSERT_NE(log.room(kUsualWords + 1), nullptr);  // a new chunk
   log.close();
-  EXPECT_EQ(words_of(log), (std::vector<std::uint64_t>{1, 1, 2}));
+  EXPECT_EQ(written_words(log), (std::vector<std::uint64_t>{1, 1, 2}));
 }
 
 TEST(ThreadLog, LessThanItsRoomMayBeCommitted) {
@@ -130,7 +130,7 @@ TEST(ThreadLog, LessThanItsRoomMayBeCommitted) {
   log.commit(at + 1);
   write_words(log, 1, 8);
   log.close();
-  EXPECT_EQ(words_of(log), (std::vector<std::uint64_t>{7, 8}));
+  EXPECT_EQ(written_words(log), (std::vector<std::uint64_t>{7, 8}));
 }
 
 TEST(ThreadLog, OnceClosedItsThreadFillsTheChunkForNothing) {
@@ -142,9 +142,9 @@ TEST(ThreadLog, OnceClosedItsThreadFillsTheChunkForNothing) {
   EXPECT_EQ(written, (kFirstWords - 3) / 4);
   EXPECT_EQ(log.room(4), nullptr);
   EXPECT_EQ(log.lost(), 0U);
-  EXPECT_EQ(words_of(log), (std::vector<std::uint64_t>{1, 1, 1}));
+  EXPECT_EQ(written_words(log), (std::vector<std::uint64_t>{1, 1, 1}));
   log.close();
-  EXPECT_EQ(words_of(log), (std::vector<std::uint64_t>{1, 1, 1}));
+  EXPECT_EQ(written_words(log), (std::vector<std::uint64_t>{1, 1, 1}));
 }
 
 TEST(ThreadLog, ThatIsClosedBeforeTheFirstRecordHasNoRoom) {
@@ -165,7 +165,7 @@ TEST(ThreadLog, CountsRecordsForWhichThereIsNoMemory) {
   write_words(log, 1, 2);
   log.close();
   EXPECT_EQ(log.lost(), 2U);
-  EXPECT_EQ(words_of(log), (std::vector<std::uint64_t>{1, 1, 2}));
+  EXPECT_EQ(written_words(log), (std::vector<std::uint64_t>{1, 1, 2}));
 }
 #endif
 
@@ -176,7 +176,7 @@ TEST(ThreadLog, DroppingLeavesTheChunkThatIsWrittenTo) {
   log.close();
   EXPECT_EQ(counts_of(log).size(), 6U);
   log.drop_chunks();
-  EXPECT_EQ(words_of(log), (std::vector<std::uint64_t>(5, 77)));
+  EXPECT_EQ(written_words(log), (std::vector<std::uint64_t>(5, 77)));
   EXPECT_TRUE(write_words(log, 1, 1)) << "the thread may not have heard of the end";
 }
 
@@ -216,7 +216,7 @@ TEST(ThreadLog, ClosedAmidWritingHoldsAWholePrefix) {
     const auto enough = std::uint64_t{5} * static_cast<std::uint64_t>(round);
     while (progress.load(std::memory_order_relaxed) < enough) std::this_thread::yield();
     log.close();
-    const std::vector<std::uint64_t> words = words_of(log);
+    const std::vector<std::uint64_t> words = written_words(log);
     std::size_t at = 0;
     std::uint64_t record = 0;
     for (; at < words.size(); ++record) {

@@ -1,6 +1,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "recorder/log/inputs.h"
+#include "recorder/log/range_arguments.h"
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"
 #include "recorder/window/rows.h"
@@ -144,6 +146,55 @@ TEST(WindowFile, InputsAreWrittenAsTorchWritesThem) {
             R"(["", "0.10000000000000001"])");
   EXPECT_THAT(line_with(text_of(window), "\"with\""),
               HasSubstr(R"("Input Strides":[[28, 1], []])"));
+}
+
+TEST(WindowFile, WhatAProgramSaysOfARangeIsOneArgument) {
+  RangeArgumentsWriter said;
+  said.add("batch", std::int64_t{16});
+  said.add("External id", std::int64_t{99});
+  said.add("\"quoted\"", "</script>\n"sv);
+  HandWritten written;
+  auto thread = written.thread();
+  thread.range(1, 2, "forward", {.scope = Scope::user, .arguments = said.bytes()});
+  thread.range(3, 4, "without", {.scope = Scope::user});
+  const Trace trace = read(written.window(), {ArgumentGroup::annotations});
+  EXPECT_EQ(trace.argument(Argument::range_arguments).size(), 1U);
+  EXPECT_EQ(trace.argument_text(EventId{0}, Argument::range_arguments),
+            R"({"batch": 16, "External id": 99, "\"quoted\"": "</script>\n"})");
+  EXPECT_NE(trace.external_id(EventId{0}), 99);
+}
+
+TEST(WindowFile, InstantsAndCountersAreNeitherRangesNorMemory) {
+  RangeArgumentsWriter said;
+  said.add("epoch", std::int64_t{3});
+  HandWritten written({.profile_memory = true});
+  auto thread = written.thread(7);
+  thread.range(1, 2, "op");
+  const auto write_instant = [&](std::string_view name, std::string_view arguments) {
+    write(*thread.log(), InstantRecord{.ticks = written.start() + 5,
+                                       .name = thread.log()->names().find(name),
+                                       .arguments = arguments});
+  };
+  write_instant("saved \"model\"", said.bytes());
+  write_instant("[memory]", {});
+  for (const double value : {0.25, std::numeric_limits<double>::quiet_NaN()}) {
+    write(*thread.log(), CounterRecord{.ticks = written.start() + 6,
+                                       .name = thread.log()->names().find("loss"),
+                                       .value = value});
+  }
+  const WindowPointer window = written.window();
+  const Trace trace = read(window);
+  EXPECT_THAT(names_of(trace), ElementsAre("op"));
+  EXPECT_THAT(trace.memory(), IsEmpty());
+  const std::string text = text_of(window);
+  EXPECT_THAT(line_with(text, "saved"),
+              HasSubstr(R"({"ph":"i","s":"t","name":"saved \"model\"",)"));
+  EXPECT_THAT(line_with(text, "saved"), HasSubstr(R"("tid":7,)"));
+  EXPECT_THAT(line_with(text, "saved"), HasSubstr(R"("args":{"Arguments":{"epoch": 3}}})"));
+  EXPECT_THAT(line_with(text, "[memory]"), HasSubstr("\"name\":\"[memory] (instant)\""));
+  EXPECT_THAT(line_with(text, "loss"), HasSubstr(R"({"ph":"C","name":"loss",)"));
+  EXPECT_THAT(line_with(text, "loss"), HasSubstr(R"("args":{"value":0.25}})"));
+  EXPECT_THAT(text, HasSubstr(R"("args":{"value":"NaN"}})"));
 }
 
 TEST(WindowFile, OpenAndAsynchronousRangesAreMarked) {

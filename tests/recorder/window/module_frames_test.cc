@@ -101,6 +101,67 @@ TEST(ModuleFrames, LastFromTheFirstToTheLastOperatorOfTheirParts) {
               ElementsAre("net 10-40", " net.first 10-20", " net.second 30-40"));
 }
 
+/// A call of a TorchScript module of the map, and an operator in it.
+BeginRecord call_of(std::uint32_t row) {
+  return {.scope = Scope::torchscript_function, .module = std::uint64_t{row} + 1};
+}
+BeginRecord in(const HandWritten::Thread& thread, const std::string& hierarchy,
+               std::uint64_t tensor = 0) {
+  return {.module = tensor, .script_modules = thread.log()->names().find(hierarchy)};
+}
+
+TEST(ModuleFrames, OfTorchScriptAreThoseThatTheInterpreterNames) {
+  const char objects[3] = {};
+  auto map = std::make_shared<ModuleMap>();
+  const std::uint32_t net = map->add_script(&objects[0], "Net", "net");
+  const std::uint32_t part = map->add_script(&objects[1], "Block", "net.part", net);
+  EXPECT_EQ(map->part(net, "part", "Other"), part);
+  EXPECT_EQ(map->script(&objects[1]), part);
+  EXPECT_EQ(map->script(&objects[2]), ModuleMap::kNone);
+  HandWritten recording({.with_modules = true, .modules = map});
+  auto thread = recording.thread();
+  thread.begin(10, 1, "forward", call_of(net));
+  thread.begin(11, 2, "forward", call_of(net));  // calls are ranges within each other
+  thread.range(12, 13, "aten::tanh", in(thread, "TOP(Net)::forward."));
+  thread.range(14, 16, "aten::relu", in(thread, "TOP(Net)::forward.part(Block)::forward.::relu."));
+  thread.range(17, 18, "aten::mm",
+               in(thread, "TOP(Net)::forward.part(Block)::forward.SELF(Block)::a."));
+  // What is in the operator's operator is its own.
+  thread.begin(19, 3, "aten::mm",
+               in(thread, "TOP()::<forward op>.part(Block)::forward.new(a.B)::c."));
+  thread.range(20, 21, "aten::relu", in(thread, "TOP(Net)::forward."));
+  thread.end(22, 3);
+  thread.range(23, 24, "aten::relu", in(thread, "TOP(Net)::forward.part(Block)::forward.::relu."));
+  thread.range(25, 26, "aten::add", in(thread, "odd(("));
+  thread.end(27, 2);
+  thread.end(28, 1);
+  thread.range(29, 30, "aten::mm", in(thread, "TOP(Net)::forward.part(Block)::forward."));
+  const auto window = recording.window();
+  EXPECT_THAT(frames_of(*window),
+              ElementsAre("net 10-28", " net.part 14-24", "  net.part.new 19-22"));
+  std::vector<bool> expected(10, true);
+  expected[9] = false;
+  EXPECT_EQ(window->modules().has_script_frame, expected);
+}
+
+TEST(ModuleFrames, OfTorchScriptBeginAgainWithTheSameWeight) {
+  const char objects[2] = {};
+  auto map = std::make_shared<ModuleMap>();
+  const std::uint32_t net = map->add_script(&objects[0], "Net", "net");
+  const std::uint32_t part = map->add_script(&objects[1], "Block", "net.part", net);
+  map->own(&objects[1], {.module = part, .begin = &objects[1], .end = &objects[1] + 1});
+  HandWritten recording({.modules = map});
+  auto thread = recording.thread();
+  const std::string hierarchy = "TOP(Net)::forward.part(Block)::forward.";
+  thread.begin(10, 1, "forward", call_of(net));
+  thread.range(12, 13, "aten::mm", in(thread, hierarchy, 1));
+  thread.range(14, 15, "aten::relu", in(thread, hierarchy));
+  thread.range(16, 17, "aten::mm", in(thread, hierarchy, 1));
+  thread.end(20, 1);
+  EXPECT_THAT(frames_of(*recording.window()),
+              ElementsAre("net 10-20", " net.part 12-15", " net.part 16-17"));
+}
+
 TEST(ModuleFrames, OperatorsInOperatorsAreOneWork) {
   Model model;
   const Model::Part net = model.add("net");

@@ -18,6 +18,7 @@
 #include "recorder/log/device_memory.h"
 #include "recorder/log/inputs.h"
 #include "recorder/log/module_map.h"
+#include "recorder/log/range_arguments.h"
 #include "recorder/window/hand_written.h"
 
 namespace tbtrace::recorder {
@@ -106,6 +107,13 @@ class RandomWindow {
           below(2) == 0 ? "b.py(3): forward;a\"b.py(9): main;" : "c.py(1): \xff;");
       record.script_modules = thread.log()->names().find("TOP(Net)::forward.");
     }
+    if (record.scope == Scope::user && below(2) == 0) {
+      RangeArgumentsWriter& writer = arguments_.emplace_back();
+      writer.add("batch", std::int64_t{below(99)});
+      writer.add(name(), 0.1 * below(99));
+      if (rarely()) writer.add("External id", name());
+      record.arguments = writer.bytes();
+    }
     if (has_modules_ && below(2) == 0) record.module = static_cast<std::uint64_t>(1 + below(3));
     return record;
   }
@@ -133,6 +141,14 @@ class RandomWindow {
                 : thread;
         at.end(now, open[which], crosses_ && rarely());
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
+      } else if (below(2) == 0) {
+        const NameNumber named = thread.log()->names().find(below(4) == 0 ? "[memory]" : name());
+        const std::uint64_t ticks = written_.start() + now;
+        if (below(2) == 0) {
+          write(*thread.log(), InstantRecord{.ticks = ticks, .name = named, .arguments = {}});
+        } else {
+          write(*thread.log(), CounterRecord{.ticks = ticks, .name = named, .value = 0.5});
+        }
       } else {
         thread.memory(now, below(2) == 0 ? 64 : -64);
       }
@@ -215,6 +231,7 @@ class RandomWindow {
   HandWritten written_;
   std::vector<HandWritten::Thread> threads_;
   std::deque<InputsWriter> inputs_;
+  std::deque<RangeArgumentsWriter> arguments_;
   std::uint64_t key_ = 0;
 };
 
