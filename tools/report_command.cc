@@ -22,11 +22,11 @@ namespace {
 constexpr const char* kAbout =
     "One page in one file that shows what a trace has: what takes the time and what to do about "
     "it,\n"
-    "steps, operators, kernels, GPUs, memory, modules, lines, FLOPs, a flame graph and checks. It\n"
-    "opens in any browser without a network, and can be sent to others. Several traces are chosen\n"
-    "at the top. If they are the ranks of a job, the page begins with the job: who holds it up, "
-    "who\n"
-    "waits for whom, and how fast collectives are.\n";
+    "steps, operators, kernels, GPUs, memory, modules, the model, lines, FLOPs, a flame graph and\n"
+    "checks. It opens in any browser without a network, and can be sent to others. Several traces\n"
+    "are chosen at the top. If they are the ranks of a job, the page begins with the job: who "
+    "holds\n"
+    "it up, who waits for whom, and how fast collectives are.\n";
 
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
@@ -99,7 +99,7 @@ Command report_command() {
                      .help = "only these views, separated by commas: ranks (of a job), summary, "
                              "timeline, steps, operators, "
                              "kernels, gpu, memory, "
-                             "modules, lines, flops, flame_graph, threads, checks"},
+                             "modules, model, lines, flops, flame_graph, threads, checks"},
                     {.name = "limit",
                      .value = "SIZE",
                      .help = "size of the file, such as 500KB; rows and frames are left out to "

@@ -55,6 +55,7 @@ Result<OptionValue> value_in(const OptionDescription& option, const OptionParser
       return OptionValue(parser.flag(name) != option.is_on);
     case OptionType::choice:
     case OptionType::figures:
+    case OptionType::folder:
       break;
     case OptionType::choices:
       return choices_in(option, text);
@@ -134,7 +135,8 @@ Option command_line_option(const TableDescription& table, const OptionDescriptio
                  .help = option.help,
                  .otherwise = option.otherwise,
                  .choices = option.choices,
-                 .takes_others = option.type == OptionType::choices};
+                 .takes_others = option.type == OptionType::choices,
+                 .takes_path = option.type == OptionType::folder};
   if (option.type == OptionType::figures) {
     const std::size_t first = option.otherwise.empty() ? 1 : 0;  // the table's own
     for (const Figures figures : figures_of(table.name).subspan(first)) {

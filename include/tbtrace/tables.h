@@ -51,6 +51,7 @@ enum class OptionType : std::uint8_t {
   whole,    ///< a whole number from 0
   number,   ///< a number above 0
   steps,    ///< a step, or the first and the last one
+  folder,   ///< the path of a directory
   figures,  ///< those of figures_of(); compat.h
 };
 

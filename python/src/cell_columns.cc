@@ -47,6 +47,7 @@ struct NamedType {
 
 // tests/python/tables_test.py compares these with the types of columns that have values.
 constexpr std::array kTypes = std::to_array<NamedType>({
+    {"device", ColumnType::text, "tbtrace.lines/1"},
     {"device", ColumnType::text, "tbtrace.memory/1"},
     {"line", ColumnType::text, "tbtrace.memory/1"},
     {"input_shapes", ColumnType::text, "tbtrace.flops/1"},

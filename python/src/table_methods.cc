@@ -48,6 +48,8 @@ OptionValue value_in(const OptionDescription& option, nb::handle value) {
       return cast<std::int64_t>(value);
     case OptionType::number:
       return cast<double>(value);
+    case OptionType::folder:
+      return path_of(value);
     case OptionType::steps:
       break;
   }
@@ -75,6 +77,8 @@ std::string_view hint_of(OptionType type) {
       return "int";
     case OptionType::number:
       return "float";
+    case OptionType::folder:
+      return "str | os.PathLike[str]";
     case OptionType::steps:
       return "int | tuple[int, int]";
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -216,12 +217,24 @@ const std::vector<ViewParts>& view_list() {
                    .table = "modules",
                    .options = {{"group_by", Text("type")}},
                    .columns_with = "type"}}},
+      {.view = {"model", "Model", "What the model costs, and how each figure is known."},
+       .tables = {{.name = "figures", .title = "Figures", .table = "model"},
+                  {.name = "tree",
+                   .title = "Modules",
+                   .table = "modules",
+                   .options = {{"depth", std::int64_t{2}}}},
+                  {.name = "peak", .title = "Peaks of memory", .table = "memory"}}},
       {.view = {"lines", "Lines", "What each line of source cost."},
        .tables = {{.name = "own",
                    .title = "Your own code",
                    .table = "lines",
                    .options = {{"libraries", false}}},
-                  {.name = "all", .title = "All code", .table = "lines"}}},
+                  {.name = "all", .title = "All code", .table = "lines"},
+                  {.name = "memory",
+                   .title = "Memory",
+                   .table = "lines",
+                   .options = {{"libraries", false}, {"view", Text("memory")}},
+                   .columns_with = "memory"}}},
       {.view = {"flops", "FLOPs", "What operators computed, and how close to the device's peak."},
        .tables = {{.name = "by_name", .title = "By name", .table = "flops"},
                   {.name = "by_shape",

@@ -23,6 +23,7 @@
 #include "partials/source_reports.h"
 #include "partials/stack_tables.h"
 #include "report/row_order.h"
+#include "report/source_column.h"
 
 namespace tbtrace {
 namespace {
@@ -96,7 +97,12 @@ constexpr OwnMaker kOwnMakers[] = {
      }},
     {"lines", &PartialParts::lines,
      [](const Partial& partial, const OptionValues& values) {
-       return lines_report(partial, analyses::lines_options(values));
+       const LinesOptions options = analyses::lines_options(values);
+       if (options.view == LineView::memory) {
+         return Result<AnalysisReport>(
+             cannot("has lines without what each device had allocated; use the traces"));
+       }
+       return lines_report(partial, options);
      }},
     {"collectives", &PartialParts::ranks,
      [](const Partial& partial, const OptionValues& /*values*/) -> Result<AnalysisReport> {
@@ -270,8 +276,9 @@ Result<AnalysisReport> make_table(const TableDescription& table, const Partial& 
   if (!complete.ok()) return complete.status();
   if (Status has = check_partial_figures(chosen_figures(table, *complete)); !has.ok()) return has;
   const auto* const own = std::ranges::find(kOwnMakers, table.name, &OwnMaker::table);
-  return own != std::end(kOwnMakers) ? own->make(partial, *complete)
-                                     : rows_with(table, partial, *complete);
+  return report::with_source(own != std::end(kOwnMakers) ? own->make(partial, *complete)
+                                                         : rows_with(table, partial, *complete),
+                             *complete);
 }
 
 }  // namespace tbtrace

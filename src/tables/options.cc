@@ -99,6 +99,11 @@ Status take(const TableDescription& table, const OptionDescription& option, Opti
                     : wrong(name + " takes a number above 0, or None");
       }
       break;
+    case OptionType::folder:
+      if (const auto* const path = std::get_if<std::string>(&value)) {
+        right = path->empty() ? wrong(name + " takes the path of a directory") : Status();
+      }
+      break;
     case OptionType::steps:
       if (const auto* const steps = std::get_if<StepRange>(&value)) {
         right = steps->first >= 0 && steps->last >= steps->first

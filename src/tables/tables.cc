@@ -4,6 +4,7 @@
 #include <tbtrace/tables.h>
 
 #include "analyses/compat/compat.h"
+#include "report/source_column.h"
 #include "report/table_list.h"
 
 namespace tbtrace {
@@ -39,7 +40,7 @@ Result<AnalysisReport> make_table(const TableDescription& table, const Trace& tr
     return analyses::table_in_figures(table.name, trace, figures, *complete);
   }
   if (Status read = trace.check_read(table.arguments, table.name); !read.ok()) return read;
-  return table.make(trace, *complete);
+  return report::with_source(table.make(trace, *complete), *complete);
 }
 
 Result<AnalysisReport> make_table(std::string_view name, const Trace& trace,

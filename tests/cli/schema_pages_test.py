@@ -28,6 +28,8 @@ COLUMNS = pathlib.Path()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
     ROOT / "tests/data" / name for name in ("gpu_step.json", "cpu_steps.json", "hostile_names.json")]
+OF_OPTIONS = [ROOT / "tests/data/gpu_step.json", ROOT / "tests/data/stacks.json",
+              ROOT / "examples/traces/transformer_modules.json.gz"]
 JOB = ROOT / "tests/data/slow_loader_job"  # for tables of several traces together
 TYPES = {"integer": int, "number": (int, float), "text": str, "boolean": bool, "list": list, "object": dict,
          "null": type(None)}
@@ -121,8 +123,8 @@ class SchemaPages(unittest.TestCase):
             verb = schema.removeprefix("tbtrace.").split("/")[0]
             for what, lists, described in tables_with_options(page):
                 seen = set()
-                for options, trace in itertools.product(lists, ("gpu_step.json", "stacks.json")):
-                    run = subprocess.run([PROGRAM, verb, ROOT / "tests/data" / trace, "--format", "json", *options],
+                for options, trace in itertools.product(lists, OF_OPTIONS):
+                    run = subprocess.run([PROGRAM, verb, trace, "--format", "json", *options],
                                          capture_output=True, text=True)
                     self.assertEqual(run.returncode, 0, run.stderr)
                     output = json.loads(run.stdout)

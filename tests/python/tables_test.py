@@ -56,6 +56,8 @@ TABLES = [
     (lambda trace: trace.modules(figures="plugin"), "modules --compat plugin"),
     (lambda trace: trace.lines(), "lines"),
     (lambda trace: trace.lines(libraries=False), "lines --own-code"),
+    (lambda trace: trace.lines(view="memory"), "lines --view memory"),
+    (lambda trace: trace.lines(source_root=ROOT / "examples"), f"lines --source-root {ROOT}/examples"),
     (lambda trace: trace.gpu(), "gpu"),
     (lambda trace: trace.gpu("stream", kernel_wait_limit_ns=1000), "gpu --group-by stream --kernel-wait-limit 1000"),
     (lambda trace: trace.gpu(figures="hta"), "gpu --compat hta"),

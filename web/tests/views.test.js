@@ -6,6 +6,7 @@ import { gapParts, gapSentence, gapTime, gapWhy } from "../views/gpu_gaps.js";
 import { familyKind, familyParts, tensorCoreBadge } from "../views/kernels.js";
 import { flopsAreKnown } from "../views/flops.js";
 import { memoryByPeak } from "../views/memory.js";
+import { modelFigure, modelLabel } from "../views/model.js";
 
 const column = (key, values, texts) => ({
   key, unit: "", meaning: "", type: texts ? "text" : "number", values, ...(texts ? { texts } : {}),
@@ -73,4 +74,16 @@ test("devices with the largest peak come first", () => {
   const rows = [{ peak_bytes: 1 }, { peak_bytes: null }, { peak_bytes: 9 }];
   assert.deepEqual(memoryByPeak(rows).map((row) => row.peak_bytes), [9, 1, null]);
   assert.equal(rows[0].peak_bytes, 1, "the table stays as it is");
+});
+
+test("each figure of a model has its unit", () => {
+  const shown = Object.entries({ parameters: 25557032, macs: 4089184256, flops: 12, steps: 6,
+    achieved_flops_per_s: 9.85e12, throughput_per_s: 1503.7, model_bytes: 102228128,
+    latency_mean_ns: 12345678, mfu: 0.412, uncounted_time_share: 0, samples_per_step: 32,
+    energy_j: null, trainable_parameters: null })
+    .map(([figure, value]) => modelFigure(figure, value).replaceAll(/[\u00a0\u202f]/g, " "));
+  assert.deepEqual(shown, ["25.6 M", "4.09 GMAC", "12 FLOP", "6", "9.85 TFLOP/s", "1.50 k/s", "97.5 MiB",
+    "12.3 ms", "41.2 %", "0.0 %", "32", "\u2013", "\u2013"]);
+  assert.deepEqual(["model_bytes", "peak_bytes", "latency_mean_ns"].map(modelLabel),
+                   ["model size", "peak memory", "latency mean"]);
 });

@@ -9,6 +9,7 @@ import { renderSteps } from "./steps.js";
 import { renderOperators } from "./operators.js";
 import { renderKernels } from "./kernels.js";
 import { renderLines } from "./lines.js";
+import { renderModel } from "./model.js";
 import { renderTimeline } from "./timeline.js";
 import { tablesOf } from "../parts/sections.js";
 
@@ -33,6 +34,7 @@ export function rendererOf(name) {
     case "operators": return renderOperators;
     case "kernels": return renderKernels;
     case "lines": return renderLines;
+    case "model": return renderModel;
     case "timeline": return renderTimeline;
     default: return tablesOf;
   }

@@ -194,7 +194,11 @@ std::string unknown_memory_text(const MemoryUse& use) {
     });
   });
   if (!has_unknown || use.without_address == 0) return {};
-  return "[unknown]: " + std::to_string(use.without_address) +
+  return "[unknown]: " + analyses::without_address_text(use.without_address);
+}
+
+std::string analyses::without_address_text(std::uint64_t records) {
+  return std::to_string(records) +
          " memory records have no address (torch did not write it in 2021), so which allocation "
          "was freed is not known. Record with a newer torch.";
 }

@@ -1,6 +1,7 @@
 #include "analyses/modules/cost_columns.h"
 
 #include <cstdint>
+#include <string_view>
 
 namespace tbtrace::analyses {
 namespace {
@@ -20,6 +21,8 @@ struct SizeColumn {
   ShownIf shown_if;
   bool is_total;  ///< is a total of the report
   std::int64_t ModuleCost::*value;
+
+  bool is_memory() const { return std::string_view(name).ends_with("_bytes"); }
 };
 
 constexpr SizeColumn kSizes[] = {
@@ -71,8 +74,8 @@ device_time_total_ns | integer | all kernels, memcpys and memsets
 backward_device_time_ns | integer | the part in backward passes
 cpu_time_total_ns | integer | busy time of all host threads, without `waiting_cpu_time_ns`
 backward_cpu_time_ns | integer | the part in backward passes
-cpu_memory_bytes | integer | host memory allocated less freed
-device_memory_bytes | integer | device memory allocated less freed
+cpu_memory_bytes | integer or null | host memory allocated less freed; null if no memory was recorded
+device_memory_bytes | integer or null | device memory allocated less freed
 macs | integer or null | multiply-adds
 flops | integer or null | operations
 backward_macs | integer or null | the part in backward passes
@@ -98,7 +101,10 @@ void CostColumns::show(AnalysisReport& report) const {
 }
 
 void CostColumns::add_cells(std::vector<Cell>& row, const ModuleCost& cost) const {
-  for (const SizeColumn& column : kSizes) row.emplace_back(cost.*column.value);
+  for (const SizeColumn& column : kSizes) {
+    Cell& cell = row.emplace_back();
+    if (has_memory || !column.is_memory()) cell = cost.*column.value;
+  }
   for (const CountColumn& column : kCounts) {
     Cell& cell = row.emplace_back();
     if (has_shapes) cell = cost.*column.value;
@@ -108,7 +114,9 @@ void CostColumns::add_cells(std::vector<Cell>& row, const ModuleCost& cost) cons
 AnalysisReport::Totals CostColumns::totals(const ModuleCost& total) const {
   AnalysisReport::Totals totals;
   for (const SizeColumn& column : kSizes) {
-    if (column.is_total) totals.emplace_back(column.name, total.*column.value);
+    if (!column.is_total) continue;
+    Cell& cell = totals.emplace_back(column.name, Cell()).second;
+    if (has_memory || !column.is_memory()) cell = total.*column.value;
   }
   for (const CountColumn& column : kCounts) {
     Cell& cell = totals.emplace_back(column.name, Cell()).second;

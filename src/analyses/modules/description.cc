@@ -42,10 +42,10 @@ backward_device_time_ns | integer | the part of `device_time_total_ns` in backwa
 cpu_time_total_ns | integer | time of its ranges on host threads, each instant once, forward and backward
 self_cpu_time_ns | integer | the same without the modules inside
 backward_cpu_time_ns | integer | the part of `cpu_time_total_ns` in backward passes
-cpu_memory_bytes | integer | host memory allocated less freed
-device_memory_bytes | integer | device memory allocated less freed
-self_cpu_memory_bytes | integer | the same without the modules inside
-self_device_memory_bytes | integer | the same without the modules inside
+cpu_memory_bytes | integer or null | host memory allocated less freed; null if no memory was recorded
+device_memory_bytes | integer or null | device memory allocated less freed
+self_cpu_memory_bytes | integer or null | the same without the modules inside
+self_device_memory_bytes | integer or null | the same without the modules inside
 macs | integer or null | multiply-adds; null if no shapes were recorded ([flops](flops.md))
 flops | integer or null | operations, two per multiply-add
 backward_macs | integer or null | the part of `macs` in backward passes

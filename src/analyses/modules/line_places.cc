@@ -83,4 +83,11 @@ Place LinePlaces::place_in(Place around, EventId range) {
   return child(around, entry->second);
 }
 
+WorkPlaces find_line_places(const Trace& trace, const ForwardOperators& forward,
+                            LinePlaces& places) {
+  return find_places(trace, forward, [&](Place around, EventId range, bool /*is_backward*/) {
+    return places.place_in(around, range);
+  });
+}
+
 }  // namespace tbtrace::analyses

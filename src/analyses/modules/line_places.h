@@ -66,4 +66,8 @@ class LinePlaces {
   IdMap children_;  // by place and line
 };
 
+/// Where in `places`, to which places are added, the ranges of a trace are.
+WorkPlaces find_line_places(const Trace& trace, const ForwardOperators& forward,
+                            LinePlaces& places);
+
 }  // namespace tbtrace::analyses

@@ -15,23 +15,12 @@ namespace tbtrace {
 namespace {
 
 using analyses::LinePlaces;
-using analyses::Place;
 using analyses::PlaceWork;
-
-/// By line: what its places did themselves.
-std::vector<PlaceWork> own_by_line(const LinePlaces& places, const std::vector<PlaceWork>& work) {
-  std::vector<PlaceWork> own(places.rows().size());
-  for (Place place = 0; place < places.size(); ++place) own[places.lines()[place]] += work[place];
-  return own;
-}
 
 LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange& counts) {
   LinePlaces places(trace, libraries);
   const analyses::WorkPlaces where =
-      analyses::find_places(trace, analyses::ForwardOperators(trace),
-                            [&](Place around, EventId range, bool /*is_backward*/) {
-                              return places.place_in(around, range);
-                            });
+      analyses::find_line_places(trace, analyses::ForwardOperators(trace), places);
   analyses::WorkByPlace done = analyses::work_by_place(trace, where, places.size(), counts);
   std::vector<PlaceWork>& work = done.work;
   analyses::add_operations(work, trace, where, counts);
@@ -43,7 +32,8 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
   const std::vector<PlaceWork> totals = analyses::totals_of(places.parents(), work);
   const std::vector<PlaceWork> by_line =
       analyses::totals_by_key(places.parents(), totals, places.lines(), places.rows().size());
-  const std::vector<PlaceWork> own = own_by_line(places, work);
+  const std::vector<PlaceWork> own =
+      analyses::own_by_key(work, places.lines(), places.rows().size());
 
   LineTable table;
   table.has_shapes = !trace.argument(Argument::input_dims).empty();

@@ -18,7 +18,11 @@ void sort_lines(std::vector<LineRow>& lines);
 
 LinesOptions lines_options(const OptionValues& values);
 
+/// Of the view of costs.
 AnalysisReport line_report_of(const LineTable& table, const CostColumns& columns,
                               std::optional<std::int64_t> rank, SourceReport source);
+
+/// The view of memory. Fails as line_memory(), and if addresses were not read.
+Result<AnalysisReport> line_memory_report(const Trace& trace, const LinesOptions& options);
 
 }  // namespace tbtrace::analyses

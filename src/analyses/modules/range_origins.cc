@@ -32,9 +32,7 @@ std::string_view ModulesOfRanges::of(EventId range) const {
 
 LinesOfRanges::LinesOfRanges(const Trace& trace, const ForwardOperators& forward)
     : places_(trace, false) {
-  where_ = find_places(trace, forward, [&](Place around, EventId range, bool /*is_backward*/) {
-    return places_.place_in(around, range);
-  });
+  where_ = find_line_places(trace, forward, places_);
 }
 
 std::string LinesOfRanges::text(LinePlaces::Line line) const {

@@ -19,15 +19,15 @@
 #include <tbtrace/views.h>
 
 #include "base/threads.h"
+#include "io/source_lines.h"
 #include "pages/page_file.h"
 #include "pages/report/hashes.h"
 #include "pages/report/page_fit.h"
 #include "pages/report/report_css.h"
 #include "pages/report/report_js.h"
-#include "pages/report/source_lines.h"
 #include "pages/table_text.h"
 #include "pages/view_content.h"
-#include "report/table_columns.h"
+#include "report/source_column.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace {
@@ -52,23 +52,11 @@ struct PlaceInJob {
 };
 
 /// Adds the text of each line to the tables of lines.
-void add_source(ViewContent& content, pages::SourceLines& lines) {
+void add_source(ViewContent& content, io::SourceLines& lines) {
   if (content.view->name != "lines") return;
-  for (pages::TableContent& content_table : content.tables) {
-    Table& table = content_table.report.table;
-    const auto file = report::column_named(table, "file");
-    const auto line = report::column_named(table, "line");
-    if (!file || !line) continue;
-    table.columns.emplace_back("source");
-    content_table.columns.push_back({"source", "text or null", "the text of the line"});
-    content_table.report.shown.emplace_back("source");
-    for (std::vector<Cell>& row : table.rows) {
-      const auto* const name = std::get_if<std::string>(&row[*file]);
-      const auto* const number = std::get_if<std::int64_t>(&row[*line]);
-      std::optional<std::string> text;
-      if (name != nullptr && number != nullptr) text = lines.line(*name, *number);
-      row.push_back(text ? Cell(*std::move(text)) : Cell());
-    }
+  for (pages::TableContent& table : content.tables) {
+    report::add_source_column(table.report, lines);
+    table.columns.push_back({"source", "text or null", "the text of the line"});
   }
 }
 
@@ -291,7 +279,7 @@ Status check_report_page_options(const ReportPageOptions& options) {
             "there is no view '" + name + "'" + suggestion(name, names)};
   }
   if (options.source_root.empty()) return {};
-  return pages::SourceLines::below(options.source_root).status();
+  return io::SourceLines::below(options.source_root).status();
 }
 
 Status ReportPage::add(const Trace& trace, std::string name) {
@@ -326,7 +314,7 @@ Status ReportPage::add(const Trace& trace, std::string name) {
     }
   }
   if (!contents_->options.source_root.empty()) {
-    Result<pages::SourceLines> lines = pages::SourceLines::below(contents_->options.source_root);
+    Result<io::SourceLines> lines = io::SourceLines::below(contents_->options.source_root);
     if (!lines.ok()) return lines.status();
     for (ViewContent& view : page.views) add_source(view, *lines);
   }

@@ -17,7 +17,8 @@ namespace tbtrace::analyses {
 
 class RandomModel {
  public:
-  explicit RandomModel(unsigned seed) : random_(seed) {}
+  explicit RandomModel(unsigned seed, std::int64_t most_records = 7)
+      : random_(seed), most_records_(most_records) {}
 
   Trace make() {
     has_paths_ = random_.below(3) == 0;
@@ -34,7 +35,7 @@ class RandomModel {
       add_range(random_.below(3), random_.below(90), random_.below(20));
     }
     for (std::int64_t kernel = random_.below(10); kernel > 0; --kernel) add_kernel();
-    for (std::int64_t record = random_.below(8); record > 0; --record) add_memory();
+    for (std::int64_t record = random_.below(most_records_ + 1); record > 0; --record) add_memory();
     return fixtures::finished(builder_);
   }
 
@@ -155,7 +156,9 @@ class RandomModel {
     record.device_type = kDevices[static_cast<std::size_t>(random_.below(2))];
     record.track = fixtures::track(builder_, 1, random_.below(3));
     record.out_of_memory = random_.below(8) == 0;
+    if (random_.below(3) == 0) record.total_allocated_bytes = random_.below(300);
     builder_.add_memory(record);
+    if (random_.below(6) > 0) builder_.add_memory_argument(Argument::address, random_.below(3));
   }
 
   void text(EventId event, Argument argument, std::string_view value) {
@@ -166,6 +169,7 @@ class RandomModel {
   }
 
   fixtures::RandomChoices random_;
+  std::int64_t most_records_;
   TraceBuilder builder_;
   bool has_paths_ = false;
   bool has_stacks_ = false;

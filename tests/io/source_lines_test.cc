@@ -1,5 +1,5 @@
 // Lines of source files, and that nothing else is read.
-#include "pages/report/source_lines.h"
+#include "io/source_lines.h"
 
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
 
-namespace tbtrace::pages {
+namespace tbtrace::io {
 namespace {
 
 struct SourceLinesTest : testing::Test {
@@ -70,4 +70,4 @@ TEST_F(SourceLinesTest, FailsForARootThatIsNoDirectory) {
 }
 
 }  // namespace
-}  // namespace tbtrace::pages
+}  // namespace tbtrace::io

@@ -1,4 +1,4 @@
-#include "pages/report/source_lines.h"
+#include "io/source_lines.h"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ std::string trimmed(std::string_view line) {
 
 }  // namespace
 
-Result<pages::SourceLines> pages::SourceLines::below(const std::string& root) {
+Result<io::SourceLines> io::SourceLines::below(const std::string& root) {
   std::error_code error;
   fs::path resolved = fs::canonical(root, error);
   if (error || !fs::is_directory(resolved, error)) {
@@ -44,13 +44,13 @@ Result<pages::SourceLines> pages::SourceLines::below(const std::string& root) {
   return SourceLines(std::move(resolved));
 }
 
-std::optional<std::string> pages::SourceLines::line(std::string_view file, std::int64_t number) {
+std::optional<std::string> io::SourceLines::line(std::string_view file, std::int64_t number) {
   const std::vector<std::string>& lines = lines_of(file);
   if (number < 1 || static_cast<std::uint64_t>(number) > lines.size()) return std::nullopt;
   return lines[static_cast<std::size_t>(number) - 1];
 }
 
-const std::vector<std::string>& pages::SourceLines::lines_of(std::string_view file) {
+const std::vector<std::string>& io::SourceLines::lines_of(std::string_view file) {
   const auto known = files_.find(file);
   if (known != files_.end()) return known->second;
   std::vector<std::string>& lines = files_[std::string(file)];

@@ -3,16 +3,18 @@
 // first. Owns what it read. One thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/status.h>
 
-namespace tbtrace::pages {
+namespace tbtrace::io {
 
 class SourceLines {
  public:
@@ -24,6 +26,9 @@ class SourceLines {
   /// cannot be read, or if it has fewer lines. `file`: absolute, or relative to the root.
   std::optional<std::string> line(std::string_view file, std::int64_t number);
 
+  /// Whether there is any line of a file.
+  bool has(std::string_view file) { return !lines_of(file).empty(); }
+
  private:
   explicit SourceLines(std::filesystem::path root) : root_(std::move(root)) {}
 
@@ -33,4 +38,4 @@ class SourceLines {
   std::map<std::string, std::vector<std::string>, std::less<>> files_;
 };
 
-}  // namespace tbtrace::pages
+}  // namespace tbtrace::io

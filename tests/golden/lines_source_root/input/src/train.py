@@ -1,0 +1,2 @@
+import net
+def main():  # [31mred | "quoted"
