@@ -50,6 +50,14 @@ constexpr std::array kTypes = std::to_array<NamedType>({
     {"device", ColumnType::text, "tbtrace.memory/1"},
     {"line", ColumnType::text, "tbtrace.memory/1"},
     {"input_shapes", ColumnType::text, "tbtrace.flops/1"},
+    {"input_shapes", ColumnType::text, "tbtrace.events/1"},
+    {"event", ColumnType::integer, "tbtrace.events/1"},
+    {"parent", ColumnType::integer, "tbtrace.events/1"},
+    {"operator", ColumnType::integer, "tbtrace.events/1"},
+    {"launch", ColumnType::integer, "tbtrace.events/1"},
+    {"correlation", ColumnType::integer, "tbtrace.events/1"},
+    {"external_id", ColumnType::integer, "tbtrace.events/1"},
+    {"stream", ColumnType::integer, "tbtrace.events/1"},
     {"is_user_annotation", ColumnType::boolean},
     {"outlier", ColumnType::boolean},
     {"tensor_cores_used", ColumnType::boolean},
@@ -243,6 +251,12 @@ class ColumnOfCells {
       out += to_utf8(json->text);
     } else if (const auto* text = std::get_if<std::string>(&cell)) {
       out += to_utf8(*text);
+    } else if (const auto* flag = std::get_if<bool>(&cell)) {
+      out += *flag ? "true" : "false";
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&cell)) {
+      for (const std::string& item : *list) {
+        out += (&item == &list->front() ? "" : ";") + to_utf8(item);
+      }
     } else if (const auto whole = number_in<std::int64_t>(cell);
                whole && !std::holds_alternative<double>(cell)) {
       out += std::to_string(*whole);
@@ -265,12 +279,8 @@ class ColumnOfCells {
 
 }  // namespace
 
-ArrowTable arrow_table(const std::string& schema, const Table& table) {
-  ArrowTable arrow{.schema = schema, .rows = static_cast<std::int64_t>(table.rows.size())};
-  for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    arrow.columns.push_back(ColumnOfCells(schema, table, column).finish());
-  }
-  return arrow;
+ArrowColumn arrow_column(const std::string& schema, const Table& table, std::size_t column) {
+  return ColumnOfCells(schema, table, column).finish();
 }
 
 }  // namespace tbtrace::python

@@ -245,17 +245,31 @@ class EventTable final : public TableData {
 
   std::size_t size() const override { return source_.events().size(); }
 
-  Table rows(std::size_t first, std::size_t count) const override {
-    Table table{.columns = columns(), .rows = {}};
+  AnalysisReport part(std::size_t first, std::size_t count) const override {
+    AnalysisReport part;
+    part.schema = schema_;
+    part.table.columns = columns();
+    part.shown = columns();
+    part.source = source();
     const std::size_t begin = std::min(first, size());
     const std::size_t end = begin + std::min(count, size() - begin);
     for (std::size_t row = begin; row < end; ++row) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
+      std::vector<Cell>& cells = part.table.rows.emplace_back();
       for (const Column& column : columns_) {
         cells.push_back(cell(column.values, static_cast<EventId>(row)));
       }
     }
-    return table;
+    return part;
+  }
+
+  std::vector<Cell> cells(std::size_t column, std::size_t first, std::size_t count) const override {
+    std::vector<Cell> cells;
+    const std::size_t begin = std::min(first, size());
+    const std::size_t end = begin + std::min(count, size() - begin);
+    for (std::size_t row = begin; row < end; ++row) {
+      cells.push_back(cell(columns_[column].values, static_cast<EventId>(row)));
+    }
+    return cells;
   }
 
   SourceReport source() const override {
@@ -268,31 +282,23 @@ class EventTable final : public TableData {
   }
 
   Result<std::string> text(const ReportOptions& options) const override {
-    const bool cut = options.sort_by.empty() && options.row_limit >= 0 &&
-                     static_cast<std::size_t>(options.row_limit) < size();
-    AnalysisReport report;
-    report.schema = schema_;
-    report.table = rows(0, cut ? static_cast<std::size_t>(options.row_limit) : size());
-    report.shown = columns();
-    if (cut) {
-      report.notes.push_back(std::to_string(options.row_limit) + " of " + std::to_string(size()) +
-                             " rows");
-    }
-    return report_text(report, options);
+    return report_text(report_for(options), options);
   }
 
-  ArrowTable arrow() const override {
-    ArrowTable table{.schema = schema_, .rows = static_cast<std::int64_t>(size())};
-    for (const Column& column : columns_) {
-      ArrowColumn arrow{.name = column.name, .rows = table.rows};
-      if (const auto* const numbers = std::get_if<Numbers>(&column.values)) {
-        fill(*numbers, arrow);
-      } else {
-        fill(std::get<Texts>(column.values), arrow);
-      }
-      table.columns.push_back(std::move(arrow));
+  Result<std::string> html(std::int64_t most) const override {
+    const ReportOptions options = {.row_limit = most};
+    return report_html(report_for(options), options);
+  }
+
+  ArrowColumn arrow_column(std::size_t number) const override {
+    const Column& column = columns_[number];
+    ArrowColumn arrow{.name = column.name, .rows = static_cast<std::int64_t>(size())};
+    if (const auto* const numbers = std::get_if<Numbers>(&column.values)) {
+      fill(*numbers, arrow);
+    } else {
+      fill(std::get<Texts>(column.values), arrow);
     }
-    return table;
+    return arrow;
   }
 
  private:
@@ -300,6 +306,18 @@ class EventTable final : public TableData {
     std::string name;
     Values values;
   };
+
+  /// With the rows that options choose, if they are the first ones.
+  AnalysisReport report_for(const ReportOptions& options) const {
+    const bool cut = options.sort_by.empty() && options.row_limit >= 0 &&
+                     static_cast<std::size_t>(options.row_limit) < size();
+    AnalysisReport report = part(0, cut ? static_cast<std::size_t>(options.row_limit) : size());
+    if (cut) {
+      report.notes.push_back(std::to_string(options.row_limit) + " of " + std::to_string(size()) +
+                             " rows");
+    }
+    return report;
+  }
 
   static Cell cell(const Values& values, EventId event) {
     if (const auto* const numbers = std::get_if<Numbers>(&values)) {

@@ -308,7 +308,7 @@ class Traces(unittest.TestCase):
         links = trace.links
         work = sum(row["kind"] in ("kernel", "gpu_memcpy", "gpu_memset") for row in trace.events(["kind"]).to_dicts())
         self.assertEqual(links["launch_by_correlation"] + links["launch_by_flow"] + links["launch_unknown"], work)
-        self.assertRegex(repr(trace), r"<tbtrace.Trace: \d+ events>")
+        self.assertEqual(repr(trace), f"<tbtrace.Trace: {path.name}, rank 1 of 2, 1 step, {len(trace)} events>")
 
     def test_importing_takes_little(self):
         loaded = subprocess.run([sys.executable, "-c", "import sys, tbtrace; print(*sys.modules)"], capture_output=True,
