@@ -138,11 +138,25 @@ PythonOperators key_averages(const PythonTrace& self, bool group_by_input_shape,
                          include_python_functions, torch);
 }
 
-PythonTable events(const PythonTrace& self, const std::optional<Names>& columns) {
+PythonTable events(const PythonTrace& self, const std::optional<Names>& columns,
+                   const std::optional<Names>& arguments) {
   const std::vector<std::string> names = columns ? listed(*columns) : std::vector<std::string>();
   if (columns && names.empty()) wrong_argument("columns is empty; None takes all columns");
+  const std::vector<std::string> argument_names =
+      arguments ? listed(*arguments) : std::vector<std::string>();
   const nb::gil_scoped_release working;
-  return {value_of(event_table(self.trace, names)), base_time_ns(*self.trace)};
+  return {value_of(event_table(self.trace, names, argument_names)), base_time_ns(*self.trace)};
+}
+
+std::string events_signature() {
+  std::string names;
+  for (const std::string_view name : event_arguments()) {
+    names += (names.empty() ? "" : ", ") + quoted(name);
+  }
+  names = "typing.Literal[" + names + "]";
+  return "def events(self, columns: str | collections.abc.Sequence[str] | None = None, *, "
+         "arguments: " +
+         names + " | collections.abc.Sequence[" + names + "] | None = None) -> Table";
 }
 
 PythonTable checks(const PythonTrace& self) {
@@ -314,14 +328,17 @@ void add_tables(nb::class_<PythonTrace>& trace) {
                   "| None = None, *, figures: typing.Literal['torch', 'exact', 'plugin'] = "
                   "'torch', group_by_stack_n: int = 5, stack_source: "
                   "typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> Operators"))
-      .def("events", events, "columns"_a = nb::none(),
+      .def("events", events, "columns"_a = nb::none(), nb::kw_only(), "arguments"_a = nb::none(),
            "A row per event, in the file's order. `columns`: which, all if None; those from\n"
            "`self_time_ns` to `step` take time to find. Times in ns since `base_time_ns`; "
            "`parent`,\n"
            "`operator` and `launch` are values of `event`, the row's number. Durations go to\n"
-           "Arrow without a copy, and keep the trace alive.",
-           nb::sig("def events(self, columns: str | collections.abc.Sequence[str] | None = None) "
-                   "-> Table"))
+           "Arrow without a copy, and keep the trace alive.\n\n"
+           "`arguments`: those of the events that become columns besides, by the names in the\n"
+           "signature: `trace.events([\"name\"], arguments=[\"grid\", \"stream\"])`. They must "
+           "have been\n"
+           "read: read(arguments=...) takes their groups.",
+           nb::sig(events_signature().c_str()))
       .def("checks", checks,
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
            "finding.")

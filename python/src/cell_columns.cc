@@ -7,6 +7,8 @@
 #include <string_view>
 #include <variant>
 
+#include <tbtrace/arguments.h>
+
 #include "base/utf8.h"
 
 namespace tbtrace::python {
@@ -55,9 +57,6 @@ constexpr std::array kTypes = std::to_array<NamedType>({
     {"parent", ColumnType::integer, "tbtrace.events/1"},
     {"operator", ColumnType::integer, "tbtrace.events/1"},
     {"launch", ColumnType::integer, "tbtrace.events/1"},
-    {"correlation", ColumnType::integer, "tbtrace.events/1"},
-    {"external_id", ColumnType::integer, "tbtrace.events/1"},
-    {"stream", ColumnType::integer, "tbtrace.events/1"},
     {"is_user_annotation", ColumnType::boolean},
     {"outlier", ColumnType::boolean},
     {"tensor_cores_used", ColumnType::boolean},
@@ -114,7 +113,18 @@ constexpr std::array kEndings = std::to_array<NamedType>({
     {"queue_changes", ColumnType::integer},
 });
 
+/// Of a column of events that is an argument.
+std::optional<ColumnType> type_of_argument(std::string_view name) {
+  const auto* const row = std::ranges::find(kArgumentRows, name, &ArgumentRow::name);
+  if (row == kArgumentRows.end()) return std::nullopt;
+  if (row->type == ArgumentType::integer) return ColumnType::integer;
+  return row->type == ArgumentType::real ? ColumnType::real : ColumnType::text;
+}
+
 ColumnType type_by_name(std::string_view schema, std::string_view name) {
+  if (schema == "tbtrace.events/1") {
+    if (const auto type = type_of_argument(name)) return *type;
+  }
   const auto fits_schema = [schema](const NamedType& row) {
     return row.schema.empty() || row.schema == schema;
   };

@@ -9,6 +9,7 @@ pandas 2 and neither Polars nor pyarrow. The oracle is to_dicts(), which tables_
 
 import copy
 import datetime
+import gzip
 import importlib.util
 import json
 import os
@@ -103,6 +104,37 @@ class Frames(unittest.TestCase):
         rows = [{"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": at, "dur": 1} for at in range(9000)]
         events = tbtrace.read(json.dumps({"traceEvents": rows}).encode()).events(["start_ns"])
         self.assertEqual([row["start_ns"] for row in events], [1000 * at for at in range(9000)])
+
+    def test_arguments_of_events_are_those_of_the_file(self):
+        keys = {"grid": "grid", "block": "block", "occupancy": "est. achieved occupancy %", "stream": "stream", "copied_bytes": "bytes",
+                "sequence_number": "Sequence number", "input_types": "Input type", "registers_per_thread": "registers per thread"}
+        seen = set()
+        for path in (ROOT / "tests/data/h200/perceptron.json.gz", ROOT / "tests/data/gpu_step.json"):
+            data = path.read_bytes()
+            document = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+            file = [row for row in document["traceEvents"] if row.get("ph") == "X" and row["name"] != "[memory]"]
+            trace = tbtrace.read(path)
+            table = trace.events(["name", "start_ns"], arguments=list(keys))
+            self.assertEqual(table.columns, ["name", "start_ns", *keys])
+            self.assertEqual(len(table), len(file))
+            for row, wanted in zip(table, file):
+                for name, key in keys.items():
+                    value = row[name]
+                    if name in ("grid", "block", "input_types") and value is not None:
+                        value = json.loads(value)
+                    self.assertEqual(value, wanted.get("args", {}).get(key), (name, wanted))
+                    seen |= {name} if value is not None else set()
+        self.assertEqual(seen, set(keys))
+        if has("pyarrow"):
+            types = {field.name: str(field.type) for field in table.to_arrow().schema}
+            self.assertEqual((types["occupancy"], types["copied_bytes"]), ("double", "int64"))
+            none = trace.events(["name"], arguments=["group_size", "bandwidth", "group_name"])
+            self.assertEqual(pickle.loads(pickle.dumps(none)).to_arrow(), none.to_arrow())
+        self.assertEqual(trace.events(["stream"], arguments="stream").columns, ["stream"])
+        self.assertEqual(trace.events(arguments=["grid", "grid"]).columns[-2:], ["input_shapes", "grid"])
+        for arguments, sentence in (("gird", "did you mean 'grid'"), ("address", "no argument 'address'"), ("finished", "no argument"),
+                                    ("input_strides", r"not read \(strides\)")):
+            self.assertRaisesRegex(ValueError, sentence, trace.events, arguments=arguments)
 
     def test_tables_say_what_is_missing_as_the_command_line_does(self):
         cpu = tbtrace.read(ROOT / "tests/data/cpu_steps.json")
