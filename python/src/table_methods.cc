@@ -84,7 +84,6 @@ std::string_view hint_of(OptionType type) {
 std::vector<std::string_view> choices_of(const TableDescription& table,
                                          const OptionDescription& option) {
   std::vector<std::string_view> names = option.choices;
-  names.insert(names.end(), option.further_choices.begin(), option.further_choices.end());
   if (option.type == OptionType::figures) {
     for (const Figures figures : figures_of(table.name)) names.push_back(figures_name(figures));
   }

@@ -107,7 +107,9 @@ class Traces(unittest.TestCase):
         for call, sentence in (
             (lambda: whole.steps(figures="hta"), "figures takes 'exact', 'plugin', not 'hta'"),
             (lambda: whole.steps(steps=(5, 2)), "steps takes a number or two of them"),
-            (lambda: whole.kernels(("name", "family")), "takes one of"),
+            (lambda: whole.kernels(("name", "colour")), "group_by takes .*not 'colour'"),
+            (lambda: whole.kernels(()), "group_by is empty"),
+            (lambda: whole.partial().kernels(("name", "operator")), "partial"),
             (lambda: whole.operators().table(sort_by="colour"), "colour"),
             (lambda: whole.operators().to_text(sort_by="colour"), "colour"),
             (lambda: whole.operators().table(time_unit="h"), "h"),

@@ -143,7 +143,7 @@ Status check(const KernelsOptions& options) {
         "the kernels of torch-tb-profiler and HolisticTraceAnalysis cannot be grouped by device or "
         "stream, or limited to steps"};
   }
-  if (options.group_by != KernelGrouping::name && options.group_by != KernelGrouping::launch) {
+  if (!options.groups_by_name() || !options.also_by.empty()) {
     return {StatusCode::invalid_argument,
             "torch-tb-profiler groups kernels by name or by launch; group by one of them"};
   }
