@@ -4,7 +4,6 @@
 // Times are whole nanoseconds. Memcpys and memsets are not kernels; the totals have their time.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,14 +58,6 @@ struct KernelsOptions {
   bool by_stream = false;                    ///< also by device and stream
   /// Only what started in the time of these steps, which is widened as in step_breakdown().
   std::optional<StepRange> steps = {};
-
-  bool groups_by(KernelGrouping grouping) const {
-    return group_by == grouping || std::ranges::find(also_by, grouping) != also_by.end();
-  }
-  /// Whether groups have a kernel's name.
-  bool groups_by_name() const {
-    return groups_by(KernelGrouping::name) || groups_by(KernelGrouping::launch);
-  }
 };
 
 /// What kernels have in common, and their sums. Fields that do not apply are empty.

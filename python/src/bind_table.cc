@@ -211,11 +211,13 @@ void add_frames(nb::class_<PythonTable>& table) {
 constexpr const char* kTableDoc =
     "Rows of figures, with the names and units that the command line's JSON has: times are\n"
     "integers in ns, sizes in bytes.\n\n"
-    "`print(table)` shows it as the command line does. pandas, Polars, DuckDB, pyarrow and others\n"
-    "that know Arrow's PyCapsule interface take it as it is: `polars.DataFrame(rows)`,\n"
-    "`pandas.DataFrame.from_arrow(rows)`, `pyarrow.table(rows)`,\n"
-    "`duckdb.sql(\"select * from rows\")`. Texts are dictionary-encoded.\n\n"
-    "Immutable: any number of threads may use one.";
+    "`print(table)` shows it as the command line does. It is a sequence of rows, which are\n"
+    "dictionaries, and `table[\"total_ns\"]` is a column. to_pandas(), to_polars(), to_arrow() "
+    "and\n"
+    "to_parquet() are for other packages; DuckDB and all others that know Arrow's PyCapsule\n"
+    "interface take it as it is: `duckdb.sql(\"select * from rows\")`. Texts are\n"
+    "dictionary-encoded.\n\n"
+    "Immutable: any number of threads may use one; `pickle` takes it.";
 
 struct ToPython {
   nb::object operator()(std::monostate) const { return nb::none(); }

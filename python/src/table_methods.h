@@ -34,9 +34,12 @@ void add_table_methods(nanobind::class_<Owner>& owner) {
         [table](const Owner& self, const nanobind::args& args, const nanobind::kwargs& kwargs) {
           const OptionValues given = given_options(*table, args, kwargs);
           const OptionValues complete = value_of(complete_options(*table, given));
-          return table_of(
+          PythonTable made = table_of(
               self, [&](const auto& source) { return make_table(*table, source, given); },
               [&](const Trace* trace) { return why_no_rows(*table, complete, trace); });
+          // Other tools count from a start of their own.
+          if (chosen_figures(*table, complete) != Figures::exact) made.base_time_ns.reset();
+          return made;
         },
         documentation_of(*table).c_str(), nanobind::sig(signature_of(*table).c_str()));
   }

@@ -106,8 +106,8 @@ def _base_of(table: _tbtrace.Table, datetimes: bool) -> int | None:
         return None
     if table.base_time_ns is None:
         raise ValueError(
-            "datetimes are of the tables of one trace; times of several count from the start of each, "
-            "and those of operators or partials from none"
+            "datetimes are of the tables of one trace, in exact figures: times of several traces count from "
+            "the start of each, and those of other tools from another one"
         )
     return table.base_time_ns
 

@@ -276,7 +276,7 @@ class Frames(unittest.TestCase):
             if "duration_ns" in frame:
                 self.assertEqual(str(frame["duration_ns"].dtype), "Int64")
         job = tbtrace.TraceSet.open([ROOT / "tests/data/gpu_step.json", ROOT / "tests/data/gpu_step_rank1.json"])
-        for table in (job.steps(), trace.partial().steps(), trace.operators()):
+        for table in (job.steps(), trace.partial().steps(), trace.operators(), trace.memory("curve", figures="plugin")):
             for made in (table.to_pandas, table.to_polars, table.to_arrow):
                 self.assertRaisesRegex(ValueError, "of the tables of one trace", made, datetimes=True)
 

@@ -5,6 +5,7 @@
 
 #include <tbtrace/tables.h>
 
+#include "analyses/kernels/grouping.h"
 #include "analyses/kernels/report.h"
 #include "report/table_list.h"
 
@@ -23,7 +24,7 @@ KernelsOptions analyses::kernels_options(const OptionValues& values) {
     const auto grouping = static_cast<KernelGrouping>(place - std::begin(kGroupings));
     if (is_first) {
       options.group_by = grouping;
-    } else if (!options.groups_by(grouping)) {
+    } else if (!groups_by(options, grouping)) {
       options.also_by.push_back(grouping);
     }
     is_first = false;

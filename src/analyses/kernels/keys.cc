@@ -7,6 +7,7 @@
 #include "analyses/attribution/communication.h"
 #include "analyses/attribution/device_number.h"
 #include "analyses/kernels/families.h"
+#include "analyses/kernels/grouping.h"
 #include "analyses/kernels/sums.h"
 #include "base/hash.h"
 #include "trace/track_keys.h"
@@ -62,16 +63,16 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
   const StringId name = trace_.events().name(run.event);
   const std::int64_t op =
       run.op == EventId::none ? -1 : static_cast<std::int64_t>(trace_.events().name(run.op));
-  if (options_.groups_by_name()) {
+  if (groups_by_name(options_)) {
     key[0] = static_cast<std::int64_t>(name);
     key[11] = is_communication(run.event) ? 1 : 0;
   }
-  const bool by_launch = options_.groups_by(KernelGrouping::launch);
-  if (by_launch || options_.groups_by(KernelGrouping::op)) key[1] = op;
-  if (options_.groups_by(KernelGrouping::family)) {
+  const bool by_launch = groups_by(options_, KernelGrouping::launch);
+  if (by_launch || groups_by(options_, KernelGrouping::op)) key[1] = op;
+  if (groups_by(options_, KernelGrouping::family)) {
     key[12] = static_cast<std::int64_t>(family(run.event));
   }
-  if (options_.groups_by(KernelGrouping::label)) {
+  if (groups_by(options_, KernelGrouping::label)) {
     const auto next = static_cast<std::int64_t>(label_numbers_.size());
     key[13] = label_numbers_.try_emplace(labels_.of(run.event), next).first->second;
   }
@@ -100,19 +101,19 @@ std::size_t KernelKeys::group_of(const KernelRun& run) {
 
 void KernelKeys::describe(KernelGroup& group, const KernelRun& run) {
   const StringId name = trace_.events().name(run.event);
-  const bool by_launch = options_.groups_by(KernelGrouping::launch);
-  if (options_.groups_by_name()) {
+  const bool by_launch = groups_by(options_, KernelGrouping::launch);
+  if (groups_by_name(options_)) {
     group.name = trace_.string(name);
     group.tensor_cores_used = facts(name).tensor_cores;
   }
-  if (options_.groups_by(KernelGrouping::label)) {
+  if (groups_by(options_, KernelGrouping::label)) {
     const std::string_view label = labels_.of(run.event);
     group.label = label.empty() ? "[unlabelled]" : label;
   }
-  if (options_.groups_by_name() || options_.groups_by(KernelGrouping::family)) {
+  if (groups_by_name(options_) || groups_by(options_, KernelGrouping::family)) {
     group.family = family(run.event);
   }
-  if (by_launch || options_.groups_by(KernelGrouping::op)) {
+  if (by_launch || groups_by(options_, KernelGrouping::op)) {
     group.op = run.op == EventId::none ? rules_.unknown_operator : trace_.name(run.op);
   }
   if (by_launch) {

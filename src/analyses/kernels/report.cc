@@ -7,6 +7,7 @@
 #include <tbtrace/kernels.h>
 
 #include "analyses/attribution/work_times.h"
+#include "analyses/kernels/grouping.h"
 #include "analyses/kernels/launches.h"
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"
@@ -63,19 +64,19 @@ void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank
   const auto add_operator = [&columns] {
     columns.add("operator", true, [](const KernelGroup& group) { return Cell(group.op); });
   };
-  const bool by_op = options.groups_by(KernelGrouping::op);
+  const bool by_op = analyses::groups_by(options, KernelGrouping::op);
   if (by_op) add_operator();
-  const bool by_launch = options.groups_by(KernelGrouping::launch);
-  const bool by_family = options.groups_by(KernelGrouping::family);
-  if (options.groups_by_name()) {
+  const bool by_launch = analyses::groups_by(options, KernelGrouping::launch);
+  const bool by_family = analyses::groups_by(options, KernelGrouping::family);
+  if (analyses::groups_by_name(options)) {
     columns.add("name", false, [](const KernelGroup& group) { return Cell(group.name); });
     columns.add("short_name", true,
                 [](const KernelGroup& group) { return Cell(group.short_name); });
   }
-  if (options.groups_by(KernelGrouping::label)) {
+  if (analyses::groups_by(options, KernelGrouping::label)) {
     columns.add("label", true, [](const KernelGroup& group) { return Cell(group.label); });
   }
-  if (options.groups_by_name() || by_family) {
+  if (analyses::groups_by_name(options) || by_family) {
     columns.add("family", by_family, [](const KernelGroup& group) {
       return Cell(std::string(kernel_family_name(group.family)));
     });
@@ -189,7 +190,7 @@ AnalysisReport analyses::kernel_report_of(const KernelSummary& summary,
   add_keys(columns, rank, options);
   add_times(columns, summary.all.total_ns);
   add_percentiles(columns);
-  add_use_of_device(columns, options.groups_by_name());
+  add_use_of_device(columns, analyses::groups_by_name(options));
   add_launches(columns);
   AnalysisReport report = std::move(columns).report(summary.groups);
   report.totals = totals_of(summary);
@@ -209,7 +210,8 @@ Status check_read(const Trace& trace, bool with_labels) {
 }  // namespace
 
 Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& options) {
-  if (Status read = check_read(trace, options.groups_by(KernelGrouping::label)); !read.ok())
+  if (Status read = check_read(trace, analyses::groups_by(options, KernelGrouping::label));
+      !read.ok())
     return read;
   const Result<KernelSummary> summary = kernel_summary(trace, options);
   if (!summary.ok()) return summary.status();
