@@ -2,6 +2,7 @@
 _tbtrace.__suffix__:
     __version__: str
     class TraceError(Exception): ...
+    class TraceFileNotFoundError(TraceError, FileNotFoundError): ...
 
 _tbtrace.ARGUMENT_GROUPS:
     ARGUMENT_GROUPS: tuple[str, ...]

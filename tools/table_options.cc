@@ -24,25 +24,22 @@ std::optional<double> positive_number(std::string_view text) {
   return is_number && value >= kLeast && value <= kMost ? std::optional(value) : std::nullopt;
 }
 
-/// `name`, or a list such as `family,device`. Fails if a part is unknown or two are of `choices`.
+/// `name`, or a list such as `family,device`. Fails if a part is unknown.
 Result<OptionValue> choices_in(const OptionDescription& option, std::string_view text) {
   std::vector<std::string> chosen;
-  int kinds = 0;
   bool all_known = true;
   while (true) {
     const std::size_t comma = text.find(',');
     const std::string_view part = text.substr(0, comma);
-    const bool is_kind = contains(option.choices, part);
-    kinds += is_kind ? 1 : 0;
-    all_known = all_known && (is_kind || contains(option.further_choices, part));
+    all_known = all_known && contains(option.choices, part);
     chosen.emplace_back(part);
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
-  if (all_known && kinds <= 1) return OptionValue(std::move(chosen));
+  if (all_known) return OptionValue(std::move(chosen));
   return Status(StatusCode::invalid_argument, "--" + std::string(option.spelling) + " takes " +
-                                                  listed(option.choices) + ", and after a comma " +
-                                                  listed(option.further_choices));
+                                                  listed(option.choices) +
+                                                  ", or several of them with commas");
 }
 
 Result<OptionValue> value_in(const OptionDescription& option, const OptionParser& parser) {

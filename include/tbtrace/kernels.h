@@ -53,8 +53,9 @@ enum class KernelGrouping : std::uint8_t {
 
 struct KernelsOptions {
   KernelGrouping group_by = KernelGrouping::name;
-  bool by_device = false;  ///< also by device
-  bool by_stream = false;  ///< also by device and stream
+  std::vector<KernelGrouping> also_by = {};  ///< a group has these in common, too
+  bool by_device = false;                    ///< also by device
+  bool by_stream = false;                    ///< also by device and stream
   /// Only what started in the time of these steps, which is widened as in step_breakdown().
   std::optional<StepRange> steps = {};
 };
@@ -63,7 +64,7 @@ struct KernelsOptions {
 struct KernelGroup {
   std::string name;        ///< by name or launch: the whole name
   std::string short_name;  ///< as people write it; different names have different short names
-  KernelFamily family = KernelFamily::other;  ///< unless grouped by operator or label
+  KernelFamily family = KernelFamily::other;  ///< by name, launch or family
   /// By launch or operator; `[unattributed]` if no operator is known.
   std::string op;
   std::string label;         ///< by label; `[unlabelled]` for kernels without one

@@ -325,6 +325,11 @@ Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& opt
 /// The report in one of the four formats. Fails if the column to sort by does not exist.
 Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options = {});
 
+/// The report as HTML for a notebook: the rows that `options` select in the columns that people
+/// see, with units, totals and notes. Everything from files is escaped. Fails if the column to sort
+/// by does not exist.
+Result<std::string> report_html(const AnalysisReport& report, const ReportOptions& options = {});
+
 /// Sentences for a terminal: breaks lines of more than `width` characters at blanks; what follows
 /// is indented by four blanks more than the line. Words that are too long stay whole. 0: `text` as
 /// it is.

@@ -47,7 +47,7 @@ struct ColumnsWithOptions {
 enum class OptionType : std::uint8_t {
   flag,
   choice,   ///< one of `choices`
-  choices,  ///< one of `choices`, and any of `further_choices`
+  choices,  ///< one or several of `choices`
   whole,    ///< a whole number from 0
   number,   ///< a number above 0
   steps,    ///< a step, or the first and the last one
@@ -66,7 +66,6 @@ struct OptionDescription {
   std::string_view value = {};      ///< the value's name in the help of the command line
   std::string_view otherwise = {};  ///< its default; empty: none
   std::vector<std::string_view> choices = {};
-  std::vector<std::string_view> further_choices = {};
   std::string_view takes = {};  ///< what a number is, for messages: `a number of nanoseconds`
   double scale = 1;             ///< what the command line's number is multiplied by
   /// A flag that is on without being given, and that the command line switches off.

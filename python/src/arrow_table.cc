@@ -90,6 +90,7 @@ void export_column(const std::shared_ptr<const ArrowTable>& table, const ArrowCo
   for (const ArrowBuffer& buffer : column.buffers) parts->buffers.push_back(buffer.data);
   out = {.length = column.rows,
          .null_count = column.nulls,
+         .offset = column.offset,
          .n_buffers = static_cast<std::int64_t>(parts->buffers.size()),
          .buffers = parts->buffers.data()};
   parts->children.resize(column.children.size());
@@ -168,6 +169,12 @@ std::shared_ptr<const ArrowColumn> TextDictionary::finish() && {
   const void* const data = bytes->data();
   column->buffers = {{}, owned_buffer(std::move(ends_)), {std::move(bytes), data}};
   return column;
+}
+
+void export_array(const std::shared_ptr<const ArrowTable>& table, std::size_t column,
+                  ArrowSchema& schema, ArrowArray& array) {
+  export_column_schema(table, table->columns[column], schema);
+  export_column(table, table->columns[column], array);
 }
 
 void export_schema(std::shared_ptr<const ArrowTable> table, ArrowSchema& out) {

@@ -33,7 +33,8 @@ struct ArrowColumn {
   std::string name;
   std::string format = {};  ///< Arrow's, such as `l` for 64-bit integers
   std::int64_t rows = 0;
-  std::int64_t nulls = 0;
+  std::int64_t nulls = 0;   ///< -1: not counted
+  std::int64_t offset = 0;  ///< rows of the buffers before the first one
   /// In Arrow's order for the format; the first one, a bit per row, has no data if `nulls` is 0.
   std::vector<ArrowBuffer> buffers = {};
   std::vector<ArrowColumn> children = {};
@@ -80,6 +81,9 @@ class Validity {
 
 /// Makes `out` a stream of one batch: the whole table.
 void export_stream(std::shared_ptr<const ArrowTable> table, ArrowArrayStream& out);
+/// One column of the table.
+void export_array(const std::shared_ptr<const ArrowTable>& table, std::size_t column,
+                  ArrowSchema& schema, ArrowArray& array);
 /// The table's schema, a struct of its columns.
 void export_schema(std::shared_ptr<const ArrowTable> table, ArrowSchema& out);
 

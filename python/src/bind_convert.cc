@@ -135,11 +135,13 @@ void bind_convert(nb::module_& module) {
       "converted all the same; then the first failure is raised, unless `on_error='return'`.",
       nb::sig("def convert(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]], "
-              "log_directory: str | os.PathLike[str], *, to: str = 'both', "
-              "dialect: str = 'plugin', run: str | None = None, worker: str | None = None, "
+              "log_directory: str | os.PathLike[str], *, to: typing.Literal['both', 'plugin', "
+              "'tensorboard'] = 'both', "
+              "dialect: typing.Literal['plugin', 'kineto'] = 'plugin', run: str | None = None, "
+              "worker: str | None = None, "
               "gzip: bool = True, infer_steps: bool = False, overwrite: bool = False, "
               "skip_existing: bool = False, strict: bool = False, workers: int | None = None, "
-              "on_error: str = 'raise') -> dict[str, typing.Any]"));
+              "on_error: typing.Literal['raise', 'return'] = 'raise') -> dict[str, typing.Any]"));
   module.def(
       "find", find, "inputs"_a,
       "The traces that inputs name, without reading them: files, all traces in directories,\n"

@@ -48,7 +48,9 @@ nb::bytes to_bytes(const PythonPartial& partial) {
 PythonPartial read(nb::handle path) {
   const std::string place = path_of(path);
   const nb::gil_scoped_release working;
-  return shared(value_of(read_partial(place), place));
+  Result<Partial> partial = read_partial(place);
+  check_there(partial.status(), place);
+  return shared(value_of(std::move(partial), place));
 }
 
 void save(const PythonPartial& partial, nb::handle path, bool overwrite) {
@@ -151,12 +153,14 @@ void bind_partial(nb::module_& module) {
                    "The traces in it, by the hash of their content: `digest`, `name`, `rank`, "
                    "`host`, `process`.",
                    nb::sig("def sources(self) -> list[dict[str, typing.Any]]"))
-      .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
-           "A row per operator, summed over all sources. `group_by`: of 'shape', 'stack' and\n"
-           "'overload_name'. Figures are exact: times in ns that add up, with rows `[idle]` and\n"
-           "`[unattributed]`.",
-           nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
-                   "None, *, figures: str = 'exact') -> Operators"));
+      .def(
+          "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
+          "A row per operator, summed over all sources. `group_by`: of 'shape', 'stack' and\n"
+          "'overload_name'. Figures are exact: times in ns that add up, with rows `[idle]` and\n"
+          "`[unattributed]`.",
+          nb::sig("def operators(self, group_by: typing.Literal['shape', 'stack', 'overload_name'] "
+                  "| collections.abc.Sequence[typing.Literal['shape', 'stack', 'overload_name']] "
+                  "| None = None, *, figures: typing.Literal['exact'] = 'exact') -> Operators"));
   partial
       .def("collectives", collectives,
            "The collectives of the job whose ranks the sources are, as TraceSet.collectives(). A\n"

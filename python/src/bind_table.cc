@@ -20,37 +20,17 @@ namespace {
 
 constexpr std::int64_t kScreen = 20;           // rows of a text, as on the command line
 constexpr std::int64_t kOperatorScreen = 100;  // as torch prints
-constexpr std::size_t kNotebookRows = 50;
-
-nb::str text_object(const std::string& text) {
-  return nb::steal<nb::str>(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
-}
-
-struct ToPython {
-  nb::object operator()(std::monostate) const { return nb::none(); }
-  nb::object operator()(bool value) const { return nb::bool_(value); }
-  nb::object operator()(std::int64_t value) const { return nb::int_(value); }
-  nb::object operator()(std::uint64_t value) const { return nb::int_(value); }
-  nb::object operator()(double value) const { return nb::float_(value); }
-  nb::object operator()(const std::string& value) const { return text_object(value); }
-  nb::object operator()(const Json& value) const { return from_json(value.text); }
-  nb::object operator()(const std::vector<std::string>& values) const {
-    nb::list list;
-    for (const std::string& value : values) list.append(text_object(value));
-    return list;
-  }
-};
+constexpr std::int64_t kNotebookRows = 50;
 
 nb::list dictionaries(const PythonTable& table) {
   nb::list rows;
-  const Table cells = table.data->rows(0, table.data->size());
+  const Table cells = table.data->part(0, table.data->size()).table;
   std::vector<nb::object> keys;
   for (const std::string& name : cells.columns) keys.push_back(text_object(name));
   for (const std::vector<Cell>& cells_of_row : cells.rows) {
     nb::dict row;
     for (std::size_t column = 0; column < keys.size(); ++column) {
-      row[keys[column]] = std::visit(ToPython(), cells_of_row[column]);
+      row[keys[column]] = cell_object(cells_of_row[column]);
     }
     rows.append(row);
   }
@@ -60,7 +40,7 @@ nb::list dictionaries(const PythonTable& table) {
 nb::dict totals(const PythonTable& table) {
   nb::dict totals;
   for (const auto& [name, value] : table.data->totals()) {
-    totals[text_object(name)] = std::visit(ToPython(), value);
+    totals[text_object(name)] = cell_object(value);
   }
   return totals;
 }
@@ -87,15 +67,6 @@ std::int64_t screen_of(const PythonTable& table) {
   return table.data->schema() == "tbtrace.ops/1" ? kOperatorScreen : kScreen;
 }
 
-template <typename Struct>
-nb::capsule capsule(std::unique_ptr<Struct> exported, const char* name) {
-  return nb::capsule(exported.release(), name, [](void* data) noexcept {
-    auto* const owned = static_cast<Struct*>(data);
-    if (owned->release != nullptr) owned->release(owned);
-    delete owned;
-  });
-}
-
 std::shared_ptr<const ArrowTable> arrow_of(const PythonTable& table) {
   const nb::gil_scoped_release working;
   return std::make_shared<const ArrowTable>(table.data->arrow());
@@ -104,13 +75,13 @@ std::shared_ptr<const ArrowTable> arrow_of(const PythonTable& table) {
 nb::capsule stream_capsule(const PythonTable& table, const nb::handle& /*requested_schema*/) {
   auto stream = std::make_unique<ArrowArrayStream>();
   export_stream(arrow_of(table), *stream);
-  return capsule(std::move(stream), "arrow_array_stream");
+  return arrow_capsule(std::move(stream), "arrow_array_stream");
 }
 
 nb::capsule schema_capsule(const PythonTable& table) {
   auto schema = std::make_unique<ArrowSchema>();
   export_schema(arrow_of(table), *schema);
-  return capsule(std::move(schema), "arrow_schema");
+  return arrow_capsule(std::move(schema), "arrow_schema");
 }
 
 /// A width of torch's table: a number, or None for as wide as it takes.
@@ -141,19 +112,152 @@ nb::str torch_table(const PythonOperators& operators, const std::optional<std::s
   return text_object(text);
 }
 
+PythonTable slice_of(const PythonTable& table, const nb::slice& slice) {
+  const auto [first, count] = range_of_slice(slice, table.data->size());
+  return {std::make_shared<const TableSlice>(table.data, first, count), table.base_time_ns};
+}
+
+nb::object row_of(const PythonTable& table, std::int64_t row) {
+  const auto size = static_cast<std::int64_t>(table.data->size());
+  if (row < 0) row += size;
+  if (row < 0 || row >= size) throw nb::index_error("the table has fewer rows");
+  const auto data =
+      std::make_shared<const TableSlice>(table.data, static_cast<std::size_t>(row), 1);
+  return dictionaries({data})[0];
+}
+
+nb::list parts(const PythonTable& table) {
+  nb::list parts;
+  const std::shared_ptr<const ArrowTable> arrow = arrow_of(table);
+  for (const ArrowColumn& column : arrow->columns) parts.append(column_parts(column));
+  return parts;
+}
+
+/// A function of tbtrace/_frames.py.
+nb::object frames(const char* name) { return nb::module_::import_("tbtrace._frames").attr(name); }
+
+void add_rows(nb::class_<PythonTable>& table) {
+  table
+      .def(
+          "__getitem__",
+          [](const PythonTable& self, const std::string& name) {
+            return column_object(self, name);
+          },
+          "column"_a, nb::sig("def __getitem__(self, column: str) -> Column"),
+          "A column by its name, a row by its number, or the rows of a slice as a table without\n"
+          "totals: `table[\"total_ns\"]`, `table[0]`, `table[2:5]`.")
+      .def("__getitem__", row_of, "row"_a,
+           nb::sig("def __getitem__(self, row: int) -> dict[str, typing.Any]"))
+      .def("__getitem__", slice_of, "rows"_a)
+      .def(
+          "__iter__", [](nb::handle self) { return frames("rows")(self); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[dict[str, typing.Any]]"))
+      .def("_parts", parts, nb::sig("def _parts(self) -> list[tuple[typing.Any, ...]]"))
+      .def("__getstate__", table_state, nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "__setstate__",
+          [](PythonTable& self, const nb::tuple& state) {
+            new (&self) PythonTable(table_of_state(state));
+          },
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
+      .def("to_dicts", dictionaries,
+           "A dictionary per row: `table.to_dicts()[0][\"total_ns\"]`. `for row in table` gives "
+           "the same\nwithout all of them at once.",
+           nb::sig("def to_dicts(self) -> list[dict[str, typing.Any]]"));
+}
+
+void add_frames(nb::class_<PythonTable>& table) {
+  table
+      .def(
+          "to_pandas",
+          [](nb::handle self, bool datetimes) { return frames("to_pandas")(self, datetimes); },
+          nb::kw_only(), "datetimes"_a = false,
+          "A pandas.DataFrame; pandas 2 or 3. Whole numbers are `Int64`, doubles `Float64`, both\n"
+          "nullable; texts are categories. `datetimes`: columns that say when something was, such "
+          "as\n`start_ns`, become `datetime64[ns, UTC]`; only of a table of one trace.\n\n"
+          "    trace.kernels().to_pandas().nlargest(5, \"total_ns\")",
+          nb::sig("def to_pandas(self, *, datetimes: bool = False) -> pandas.DataFrame"))
+      .def(
+          "to_polars",
+          [](nb::handle self, bool datetimes) { return frames("to_polars")(self, datetimes); },
+          nb::kw_only(), "datetimes"_a = false,
+          "A polars.DataFrame. `datetimes` as for to_pandas().\n\n"
+          "    trace.kernels().to_polars().sort(\"total_ns\")",
+          nb::sig("def to_polars(self, *, datetimes: bool = False) -> polars.DataFrame"))
+      .def(
+          "to_arrow",
+          [](nb::handle self, bool datetimes) { return frames("to_arrow")(self, datetimes); },
+          nb::kw_only(), "datetimes"_a = false, "A pyarrow.Table. `datetimes` as for to_pandas().",
+          nb::sig("def to_arrow(self, *, datetimes: bool = False) -> pyarrow.Table"))
+      .def(
+          "to_numpy", [](nb::handle self) { return frames("to_numpy")(self); },
+          "A structured array with a field per column. Whole numbers and texts of which some are\n"
+          "missing are objects, with None; missing doubles are NaN. For one column:\n"
+          "`numpy.asarray(table[\"total_ns\"])`.",
+          nb::sig("def to_numpy(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def(
+          "to_parquet",
+          [](nb::handle self, nb::handle path, bool overwrite, bool datetimes) {
+            frames("to_parquet")(self, path, overwrite, datetimes);
+          },
+          "path"_a, nb::kw_only(), "overwrite"_a = false, "datetimes"_a = false,
+          "Writes a Parquet file, complete or not at all; needs pyarrow. Raises FileExistsError "
+          "if it is\nthere, unless `overwrite`. `datetimes` as for to_pandas().\n\n"
+          "    trace.events().to_parquet(\"events.parquet\")",
+          nb::sig("def to_parquet(self, path: str | os.PathLike[str], *, overwrite: bool = False, "
+                  "datetimes: bool = False) -> None"));
+}
+
 constexpr const char* kTableDoc =
     "Rows of figures, with the names and units that the command line's JSON has: times are\n"
     "integers in ns, sizes in bytes.\n\n"
-    "`print(table)` shows it as the command line does. pandas, Polars, DuckDB, pyarrow and others\n"
-    "that know Arrow's PyCapsule interface take it as it is: `polars.DataFrame(rows)`,\n"
-    "`pandas.DataFrame.from_arrow(rows)`, `pyarrow.table(rows)`,\n"
-    "`duckdb.sql(\"select * from rows\")`. Texts are dictionary-encoded.\n\n"
-    "Immutable: any number of threads may use one.";
+    "`print(table)` shows it as the command line does. It is a sequence of rows, which are\n"
+    "dictionaries, and `table[\"total_ns\"]` is a column. to_pandas(), to_polars(), to_arrow() "
+    "and\n"
+    "to_parquet() are for other packages; DuckDB and all others that know Arrow's PyCapsule\n"
+    "interface take it as it is: `duckdb.sql(\"select * from rows\")`. Texts are\n"
+    "dictionary-encoded.\n\n"
+    "Immutable: any number of threads may use one; `pickle` takes it.";
+
+struct ToPython {
+  nb::object operator()(std::monostate) const { return nb::none(); }
+  nb::object operator()(bool value) const { return nb::bool_(value); }
+  nb::object operator()(std::int64_t value) const { return nb::int_(value); }
+  nb::object operator()(std::uint64_t value) const { return nb::int_(value); }
+  nb::object operator()(double value) const { return nb::float_(value); }
+  nb::object operator()(const std::string& value) const { return text_object(value); }
+  nb::object operator()(const Json& value) const { return from_json(value.text); }
+  nb::object operator()(const std::vector<std::string>& values) const {
+    nb::list list;
+    for (const std::string& value : values) list.append(text_object(value));
+    return list;
+  }
+};
 
 }  // namespace
 
+nb::str text_object(const std::string& text) {
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
+}
+
+std::string text_bytes(nb::handle text) {
+  const nb::object encoded =
+      nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
+  if (!encoded.is_valid()) throw nb::python_error();
+  const auto bytes = nb::borrow<nb::bytes>(encoded);
+  return {bytes.c_str(), bytes.size()};
+}
+
+nb::object cell_object(const Cell& cell) { return std::visit(ToPython(), cell); }
+
 void bind_tables(nb::module_& module) {
-  nb::class_<PythonTable>(module, "Table", kTableDoc)
+  bind_columns(module);
+  nb::class_<PythonTable> table(module, "Table", kTableDoc);
+  add_rows(table);
+  add_frames(table);
+  add_copies(table, "Table");
+  table
       .def_prop_ro(
           "schema", [](const PythonTable& table) { return table.data->schema(); },
           "The table's kind and version, such as `tbtrace.kernels/1`.")
@@ -165,6 +269,10 @@ void bind_tables(nb::module_& module) {
       .def_prop_ro(
           "notes", [](const PythonTable& table) { return table.data->notes(); },
           "Sentences about what is missing, and how to get it.")
+      .def_prop_ro(
+          "base_time_ns", [](const PythonTable& table) { return table.base_time_ns; },
+          "The Unix time in ns that its times count from; None if there is no such time, or not "
+          "one of\nall rows.")
       .def_prop_ro("issues", issues, "Problems of the inputs: how often each was found, by its id.",
                    nb::sig("def issues(self) -> dict[str, int]"))
       .def("__len__", [](const PythonTable& table) { return table.data->size(); })
@@ -177,11 +285,15 @@ void bind_tables(nb::module_& module) {
       .def(
           "_repr_html_",
           [](const PythonTable& table) {
-            return text_object(html_table(*table.data, kNotebookRows));
+            std::string html;
+            {
+              const nb::gil_scoped_release working;
+              html = value_of(table.data->html(kNotebookRows));
+            }
+            return text_object(html);
           },
-          "The first rows for a notebook.")
-      .def("to_dicts", dictionaries, "A dictionary per row.",
-           nb::sig("def to_dicts(self) -> list[dict[str, typing.Any]]"))
+          "The first rows for a notebook, with units, totals and notes.",
+          nb::sig("def _repr_html_(self) -> str"))
       .def(
           "to_text",
           [](const PythonTable& table, const std::optional<std::string>& sort_by,
@@ -228,6 +340,14 @@ void bind_tables(nb::module_& module) {
 
   nb::class_<PythonOperators, PythonTable>(
       module, "Operators", "A row per operator: what torch's `key_averages()` returns, as a table.")
+      .def("__getstate__", operators_state,
+           nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "__setstate__",
+          [](PythonOperators& self, const nb::tuple& state) {
+            new (&self) PythonOperators(operators_of_state(state));
+          },
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
       .def("table", torch_table, "sort_by"_a = nb::none(), "row_limit"_a = 100,
            "max_src_column_width"_a = 75, "max_name_column_width"_a = 55,
            "max_shapes_column_width"_a = 80, "header"_a = nb::none(),

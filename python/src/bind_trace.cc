@@ -29,6 +29,7 @@
 #include "report.h"
 #include "summary.h"
 #include "table_methods.h"
+#include "trace_facts.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -83,7 +84,9 @@ PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
   }
   const std::string path = path_of(source);
   const nb::gil_scoped_release working;
-  return finish(read_trace(path, options), path);
+  Result<Trace> trace = read_trace(path, options);
+  check_there(trace.status(), path);
+  return finish(std::move(trace), path);
 }
 
 PythonOperators operators(const PythonTrace& self, const std::optional<Names>& group_by,
@@ -135,17 +138,31 @@ PythonOperators key_averages(const PythonTrace& self, bool group_by_input_shape,
                          include_python_functions, torch);
 }
 
-PythonTable events(const PythonTrace& self, const std::optional<Names>& columns) {
+PythonTable events(const PythonTrace& self, const std::optional<Names>& columns,
+                   const std::optional<Names>& arguments) {
   const std::vector<std::string> names = columns ? listed(*columns) : std::vector<std::string>();
   if (columns && names.empty()) wrong_argument("columns is empty; None takes all columns");
+  const std::vector<std::string> argument_names =
+      arguments ? listed(*arguments) : std::vector<std::string>();
   const nb::gil_scoped_release working;
-  return {value_of(event_table(self.trace, names))};
+  return {value_of(event_table(self.trace, names, argument_names)), base_time_ns(*self.trace)};
+}
+
+std::string events_signature() {
+  std::string names;
+  for (const std::string_view name : event_arguments()) {
+    names += (names.empty() ? "" : ", ") + quoted(name);
+  }
+  names = "typing.Literal[" + names + "]";
+  return "def events(self, columns: str | collections.abc.Sequence[str] | None = None, *, "
+         "arguments: " +
+         names + " | collections.abc.Sequence[" + names + "] | None = None) -> Table";
 }
 
 PythonTable checks(const PythonTrace& self) {
   const nb::gil_scoped_release working;
   const CheckedInput input = checked_input(self.name, *self.trace);
-  return python_table(checks_report({&input, 1}));
+  return python_table(checks_report({&input, 1}), base_time_ns(*self.trace));
 }
 
 PythonSummary summary(const PythonTrace& self) {
@@ -153,7 +170,7 @@ PythonSummary summary(const PythonTrace& self) {
   const nb::gil_scoped_release working;
   std::vector<TraceSummary> traces;
   traces.push_back(trace_summary(*self.trace, self.name));
-  return {std::make_shared<const std::vector<TraceSummary>>(std::move(traces))};
+  return PythonSummary(traces);
 }
 
 PythonPartial partial(const PythonTrace& self, std::optional<std::string> name,
@@ -256,14 +273,7 @@ void add_facts(nb::class_<PythonTrace>& trace) {
                    "Where it was recorded: `rank`, `world_size`, `host`, `process`.",
                    nb::sig("def identity(self) -> dict[str, typing.Any]"))
       .def_prop_ro(
-          "base_time_ns",
-          [](const PythonTrace& self) {
-            const std::int64_t base = self.trace->base_time_ns();
-            std::int64_t start = 0;
-            // Of a file with absurd times.
-            if (__builtin_add_overflow(base, self.trace->window_start_ns(), &start)) return base;
-            return start;
-          },
+          "base_time_ns", [](const PythonTrace& self) { return base_time_ns(*self.trace); },
           "The start of the recording's window, from which the times of all tables count: Unix "
           "time\n"
           "in ns, or what the file counts from if it does not say when that was.")
@@ -276,9 +286,20 @@ void add_facts(nb::class_<PythonTrace>& trace) {
       .def(
           "__len__", [](const PythonTrace& self) { return self.trace->events().size(); },
           "How many events it has.")
-      .def("__repr__", [](const PythonTrace& self) {
-        return "<tbtrace.Trace: " + std::to_string(self.trace->events().size()) + " events>";
-      });
+      .def(
+          "__repr__", [](const PythonTrace& self) { return text_object(trace_repr(self)); },
+          nb::sig("def __repr__(self) -> str"))
+      .def(
+          "_repr_html_", [](const PythonTrace& self) { return text_object(trace_html(self)); },
+          nb::sig("def _repr_html_(self) -> str"))
+      .def(
+          "__reduce__",
+          [](const PythonTrace& /*self*/) -> nb::object {
+            throw nb::type_error(
+                "a Trace cannot be pickled, because it is all of a file: send its path and read it "
+                "there, or trace.partial()");
+          },
+          nb::sig("def __reduce__(self) -> typing.NoReturn"));
 }
 
 void add_tables(nb::class_<PythonTrace>& trace) {
@@ -291,26 +312,33 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "always includes Python functions.",
            nb::sig("def key_averages(self, group_by_input_shape: bool = False, "
                    "group_by_stack_n: int = 0, group_by_overload_name: bool = False, "
-                   "include_python_functions: bool = False, *, torch: str = '2.14') -> Operators"))
-      .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "torch",
-           "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
-           "A row per operator.\n\n"
-           "`group_by`: of 'shape', 'stack' (`group_by_stack_n` frames) and 'overload_name'.\n"
-           "`figures`: 'torch'; 'exact', whole ns that add up, with rows `[idle]` and\n"
-           "`[unattributed]`; or 'plugin' (torch-tb-profiler). `stack_source`: 'call_stack', the\n"
-           "events' argument; 'frames', the Python functions around each; 'auto', frames where\n"
-           "there is no argument.",
-           nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
-                   "None, *, figures: str = 'torch', group_by_stack_n: int = 5, "
-                   "stack_source: str = 'auto') -> Operators"))
-      .def("events", events, "columns"_a = nb::none(),
+                   "include_python_functions: bool = False, *, torch: typing.Literal['2.13', "
+                   "'2.14'] = '2.14') -> Operators"))
+      .def(
+          "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "torch",
+          "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
+          "A row per operator.\n\n"
+          "`group_by`: of 'shape', 'stack' (`group_by_stack_n` frames) and 'overload_name'.\n"
+          "`figures`: 'torch'; 'exact', whole ns that add up, with rows `[idle]` and\n"
+          "`[unattributed]`; or 'plugin' (torch-tb-profiler). `stack_source`: 'call_stack', the\n"
+          "events' argument; 'frames', the Python functions around each; 'auto', frames where\n"
+          "there is no argument.",
+          nb::sig("def operators(self, group_by: typing.Literal['shape', 'stack', 'overload_name'] "
+                  "| collections.abc.Sequence[typing.Literal['shape', 'stack', 'overload_name']] "
+                  "| None = None, *, figures: typing.Literal['torch', 'exact', 'plugin'] = "
+                  "'torch', group_by_stack_n: int = 5, stack_source: "
+                  "typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> Operators"))
+      .def("events", events, "columns"_a = nb::none(), nb::kw_only(), "arguments"_a = nb::none(),
            "A row per event, in the file's order. `columns`: which, all if None; those from\n"
            "`self_time_ns` to `step` take time to find. Times in ns since `base_time_ns`; "
            "`parent`,\n"
            "`operator` and `launch` are values of `event`, the row's number. Durations go to\n"
-           "Arrow without a copy, and keep the trace alive.",
-           nb::sig("def events(self, columns: str | collections.abc.Sequence[str] | None = None) "
-                   "-> Table"))
+           "Arrow without a copy, and keep the trace alive.\n\n"
+           "`arguments`: those of the events that become columns besides, by the names in the\n"
+           "signature: `trace.events([\"name\"], arguments=[\"grid\", \"stream\"])`. They must "
+           "have been\n"
+           "read: read(arguments=...) takes their groups.",
+           nb::sig(events_signature().c_str()))
       .def("checks", checks,
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
            "finding.")
@@ -342,7 +370,8 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "that\n"
            "is in the file.",
            nb::sig("def export_chrome_trace(self, path: str | os.PathLike[str], *, "
-                   "dialect: str = 'kineto', overwrite: bool = False) -> None"))
+                   "dialect: typing.Literal['kineto', 'plugin'] = 'kineto', overwrite: bool = "
+                   "False) -> None"))
       .def("export_stacks", export_stacks, "path"_a, "metric"_a = "self_cpu_time_total",
            nb::kw_only(), "overwrite"_a = false,
            "Writes the lines that `prof.export_stacks(path, metric)` writes.",
@@ -359,6 +388,7 @@ void bind_trace(nb::module_& module) {
       "A torch.profiler recording in memory. Immutable: any number of threads may use one, and\n"
       "its methods run beside other threads of Python. Made by read().");
   add_facts(trace);
+  add_copies(trace, "Trace");
   add_tables(trace);
   add_table_methods(trace);
   add_report_method(trace, [](const PythonTrace& self) {
@@ -376,7 +406,8 @@ void bind_trace(nb::module_& module) {
              nb::sig("def key_averages(traces: collections.abc.Sequence[Trace], "
                      "group_by_input_shape: bool = False, group_by_stack_n: int = 0, "
                      "group_by_overload_name: bool = False, "
-                     "include_python_functions: bool = False, *, torch: str = '2.14') "
+                     "include_python_functions: bool = False, *, torch: typing.Literal['2.13', "
+                     "'2.14'] = '2.14') "
                      "-> Operators"));
   module.def(
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
@@ -389,7 +420,8 @@ void bind_trace(nb::module_& module) {
       "`trace.issues`. `arguments`: the groups of event arguments to keep ('inputs', 'launches',\n"
       "...; ARGUMENT_GROUPS has all), None for those that tables need; fewer take less time and\n"
       "memory.\n\n"
-      "Raises TraceError if it is not a trace or cannot be read, ValueError for a wrong argument.\n"
+      "Raises TraceError if it is not a trace or cannot be read, TraceFileNotFoundError (which is\n"
+      "also a FileNotFoundError) if it is not there, ValueError for a wrong argument.\n"
       "Other threads of Python run meanwhile; Ctrl-C ends it.",
       nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
               "typing.BinaryIO, *, "

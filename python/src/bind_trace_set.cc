@@ -90,8 +90,7 @@ PythonSummary summary(const PythonTraceSet& self) {
   });
   std::optional<StragglerResult> stragglers = stragglers_of(std::move(records));
   if (stragglers) add_straggler_findings(made, *stragglers);
-  return {std::make_shared<const std::vector<TraceSummary>>(std::move(made)),
-          std::move(stragglers)};
+  return PythonSummary(made, stragglers);
 }
 
 /// The sum of the traces' partials.
@@ -172,17 +171,25 @@ void bind_trace_set(nb::module_& module) {
                  "-> TraceSet"))
       .def("__len__", [](const PythonTraceSet& self) { return self.traces->size(); })
       .def("__getitem__", trace_at, "number"_a)
+      .def(
+          "__iter__",
+          [](nb::handle self) { return nb::steal<nb::object>(PySeqIter_New(self.ptr())); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Trace]"))
       .def_prop_ro("ranks", ranks, "The rank of each trace, None where the file has none.",
                    nb::sig("def ranks(self) -> list[int | None]"))
       .def_prop_ro("unread", unread, "What could not be read: (path, why).",
                    nb::sig("def unread(self) -> list[tuple[str, str]]"))
-      .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
-           "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
-           "A row per operator, summed over all traces; exact figures. Arguments as those of\n"
-           "Trace.operators().",
-           nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
-                   "None, *, figures: str = 'exact', group_by_stack_n: int = 5, "
-                   "stack_source: str = 'auto') -> Operators"))
+      .def(
+          "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
+          "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
+          "A row per operator, summed over all traces; exact figures. Arguments as those of\n"
+          "Trace.operators().",
+          nb::sig("def operators(self, group_by: typing.Literal['shape', 'stack', 'overload_name'] "
+                  "| collections.abc.Sequence[typing.Literal['shape', 'stack', 'overload_name']] "
+                  "| None = None, *, figures: typing.Literal['exact'] = 'exact', group_by_stack_n: "
+                  "int = 5, "
+                  "stack_source: typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> "
+                  "Operators"))
       .def("summary", summary, "A line per trace, findings, and the page of the slowest.")
       .def(
           "partial", partial, nb::kw_only(), "group_by_stack_n"_a = 5, "stack_source"_a = "auto",

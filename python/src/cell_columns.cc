@@ -7,6 +7,8 @@
 #include <string_view>
 #include <variant>
 
+#include <tbtrace/arguments.h>
+
 #include "base/utf8.h"
 
 namespace tbtrace::python {
@@ -51,6 +53,11 @@ constexpr std::array kTypes = std::to_array<NamedType>({
     {"device", ColumnType::text, "tbtrace.memory/1"},
     {"line", ColumnType::text, "tbtrace.memory/1"},
     {"input_shapes", ColumnType::text, "tbtrace.flops/1"},
+    {"input_shapes", ColumnType::text, "tbtrace.events/1"},
+    {"event", ColumnType::integer, "tbtrace.events/1"},
+    {"parent", ColumnType::integer, "tbtrace.events/1"},
+    {"operator", ColumnType::integer, "tbtrace.events/1"},
+    {"launch", ColumnType::integer, "tbtrace.events/1"},
     {"is_user_annotation", ColumnType::boolean},
     {"outlier", ColumnType::boolean},
     {"tensor_cores_used", ColumnType::boolean},
@@ -107,7 +114,18 @@ constexpr std::array kEndings = std::to_array<NamedType>({
     {"queue_changes", ColumnType::integer},
 });
 
+/// Of a column of events that is an argument.
+std::optional<ColumnType> type_of_argument(std::string_view name) {
+  const auto* const row = std::ranges::find(kArgumentRows, name, &ArgumentRow::name);
+  if (row == kArgumentRows.end()) return std::nullopt;
+  if (row->type == ArgumentType::integer) return ColumnType::integer;
+  return row->type == ArgumentType::real ? ColumnType::real : ColumnType::text;
+}
+
 ColumnType type_by_name(std::string_view schema, std::string_view name) {
+  if (schema == "tbtrace.events/1") {
+    if (const auto type = type_of_argument(name)) return *type;
+  }
   const auto fits_schema = [schema](const NamedType& row) {
     return row.schema.empty() || row.schema == schema;
   };
@@ -244,6 +262,12 @@ class ColumnOfCells {
       out += to_utf8(json->text);
     } else if (const auto* text = std::get_if<std::string>(&cell)) {
       out += to_utf8(*text);
+    } else if (const auto* flag = std::get_if<bool>(&cell)) {
+      out += *flag ? "true" : "false";
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&cell)) {
+      for (const std::string& item : *list) {
+        out += (&item == &list->front() ? "" : ";") + to_utf8(item);
+      }
     } else if (const auto whole = number_in<std::int64_t>(cell);
                whole && !std::holds_alternative<double>(cell)) {
       out += std::to_string(*whole);
@@ -266,12 +290,8 @@ class ColumnOfCells {
 
 }  // namespace
 
-ArrowTable arrow_table(const std::string& schema, const Table& table) {
-  ArrowTable arrow{.schema = schema, .rows = static_cast<std::int64_t>(table.rows.size())};
-  for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    arrow.columns.push_back(ColumnOfCells(schema, table, column).finish());
-  }
-  return arrow;
+ArrowColumn arrow_column(const std::string& schema, const Table& table, std::size_t column) {
+  return ColumnOfCells(schema, table, column).finish();
 }
 
 }  // namespace tbtrace::python

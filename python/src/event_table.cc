@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -36,7 +38,12 @@ struct Texts {
   std::function<std::string(std::int64_t)> text_of;
 };
 
-using Values = std::variant<Numbers, Texts>;
+/// A column of doubles; nullopt: no value.
+struct Reals {
+  std::function<std::optional<double>(EventId)> of;
+};
+
+using Values = std::variant<Numbers, Texts, Reals>;
 
 std::string key_text(const Trace& trace, const TrackKey& key) {
   return key.text == StringId::empty ? key.number_text() : std::string(trace.string(key.text));
@@ -181,15 +188,57 @@ Values number_argument(const Source& source) {
   return Numbers{[&column](EventId event) { return column.integer(event); }};
 }
 
-Values input_shapes(const Source& source) {
+Texts text_argument(const Source& source, Argument argument) {
   const Trace& trace = *source.trace;
-  const ArgumentColumn& column = trace.argument(Argument::input_dims);
-  return Texts{[&column](EventId event) {
-                 return column.has(event) ? static_cast<std::int64_t>(column.text(event)) : -1;
-               },
-               [&trace](std::int64_t number) {
-                 return std::string(trace.string(static_cast<StringId>(number)));
-               }};
+  const ArgumentColumn& column = trace.argument(argument);
+  return {[&column](EventId event) {
+            return column.has(event) ? static_cast<std::int64_t>(column.text(event)) : -1;
+          },
+          [&trace](std::int64_t number) {
+            return std::string(trace.string(static_cast<StringId>(number)));
+          }};
+}
+
+Values input_shapes(const Source& source) { return text_argument(source, Argument::input_dims); }
+
+/// Sizes as JSON, such as `[864, 1, 1]`.
+Texts sizes_argument(const Source& source, Argument argument) {
+  const ArgumentColumn& column = source.trace->argument(argument);
+  struct Sizes {
+    std::map<std::array<std::uint32_t, 3>, std::int64_t> numbers;
+    std::vector<std::string> texts;
+  };
+  const auto key = [](const Dim3& sizes) { return std::array{sizes.x, sizes.y, sizes.z}; };
+  const auto known = std::make_shared<Sizes>();
+  column.for_each([&](EventId event) {
+    const auto sizes = key(*column.dim3(event));
+    const auto next = static_cast<std::int64_t>(known->texts.size());
+    if (!known->numbers.try_emplace(sizes, next).second) return;
+    known->texts.push_back("[" + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) + ", " +
+                           std::to_string(sizes[2]) + "]");
+  });
+  return {[&column, key, known](EventId event) {
+            const std::optional<Dim3> sizes = column.dim3(event);
+            return sizes ? known->numbers.at(key(*sizes)) : -1;
+          },
+          [known](std::int64_t number) { return known->texts[static_cast<std::size_t>(number)]; }};
+}
+
+Values argument_values(const Source& source, Argument argument) {
+  const ArgumentColumn& column = source.trace->argument(argument);
+  switch (argument_row(argument).type) {
+    case ArgumentType::integer:
+      return Numbers{[&column](EventId event) { return column.integer(event); }};
+    case ArgumentType::real:
+      return Reals{[&column](EventId event) { return column.real(event); }};
+    case ArgumentType::dim3:
+      return sizes_argument(source, argument);
+    case ArgumentType::text:
+    case ArgumentType::json:
+    case ArgumentType::mark:
+      break;
+  }
+  return text_argument(source, argument);
 }
 
 struct ColumnKind {
@@ -225,13 +274,18 @@ constexpr std::array<ColumnKind, 22> kColumns = {
 
 class EventTable final : public TableData {
  public:
-  EventTable(std::shared_ptr<const Trace> trace, std::vector<const ColumnKind*> kinds) {
+  EventTable(std::shared_ptr<const Trace> trace, const std::vector<const ColumnKind*>& kinds,
+             const std::vector<Argument>& arguments) {
     const bool needs_context =
         std::ranges::any_of(kinds, [](const ColumnKind* column) { return column->needs_context; });
     source_.trace = std::move(trace);
     if (needs_context) source_.context.emplace(*source_.trace);
     for (const ColumnKind* const column : kinds) {
       columns_.push_back({std::string(column->name), column->values(source_)});
+    }
+    for (const Argument argument : arguments) {
+      columns_.push_back(
+          {std::string(argument_row(argument).name), argument_values(source_, argument)});
     }
   }
 
@@ -245,17 +299,31 @@ class EventTable final : public TableData {
 
   std::size_t size() const override { return source_.events().size(); }
 
-  Table rows(std::size_t first, std::size_t count) const override {
-    Table table{.columns = columns(), .rows = {}};
+  AnalysisReport part(std::size_t first, std::size_t count) const override {
+    AnalysisReport part;
+    part.schema = schema_;
+    part.table.columns = columns();
+    part.shown = columns();
+    part.source = source();
     const std::size_t begin = std::min(first, size());
     const std::size_t end = begin + std::min(count, size() - begin);
     for (std::size_t row = begin; row < end; ++row) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
+      std::vector<Cell>& cells = part.table.rows.emplace_back();
       for (const Column& column : columns_) {
         cells.push_back(cell(column.values, static_cast<EventId>(row)));
       }
     }
-    return table;
+    return part;
+  }
+
+  std::vector<Cell> cells(std::size_t column, std::size_t first, std::size_t count) const override {
+    std::vector<Cell> cells;
+    const std::size_t begin = std::min(first, size());
+    const std::size_t end = begin + std::min(count, size() - begin);
+    for (std::size_t row = begin; row < end; ++row) {
+      cells.push_back(cell(columns_[column].values, static_cast<EventId>(row)));
+    }
+    return cells;
   }
 
   SourceReport source() const override {
@@ -268,31 +336,25 @@ class EventTable final : public TableData {
   }
 
   Result<std::string> text(const ReportOptions& options) const override {
-    const bool cut = options.sort_by.empty() && options.row_limit >= 0 &&
-                     static_cast<std::size_t>(options.row_limit) < size();
-    AnalysisReport report;
-    report.schema = schema_;
-    report.table = rows(0, cut ? static_cast<std::size_t>(options.row_limit) : size());
-    report.shown = columns();
-    if (cut) {
-      report.notes.push_back(std::to_string(options.row_limit) + " of " + std::to_string(size()) +
-                             " rows");
-    }
-    return report_text(report, options);
+    return report_text(report_for(options), options);
   }
 
-  ArrowTable arrow() const override {
-    ArrowTable table{.schema = schema_, .rows = static_cast<std::int64_t>(size())};
-    for (const Column& column : columns_) {
-      ArrowColumn arrow{.name = column.name, .rows = table.rows};
-      if (const auto* const numbers = std::get_if<Numbers>(&column.values)) {
-        fill(*numbers, arrow);
-      } else {
-        fill(std::get<Texts>(column.values), arrow);
-      }
-      table.columns.push_back(std::move(arrow));
+  Result<std::string> html(std::int64_t most) const override {
+    const ReportOptions options = {.row_limit = most};
+    return report_html(report_for(options), options);
+  }
+
+  ArrowColumn arrow_column(std::size_t number) const override {
+    const Column& column = columns_[number];
+    ArrowColumn arrow{.name = column.name, .rows = static_cast<std::int64_t>(size())};
+    if (const auto* const numbers = std::get_if<Numbers>(&column.values)) {
+      fill(*numbers, arrow);
+    } else if (const auto* const reals = std::get_if<Reals>(&column.values)) {
+      fill_numbers<double>("g", *reals, arrow);
+    } else {
+      fill(std::get<Texts>(column.values), arrow);
     }
-    return table;
+    return arrow;
   }
 
  private:
@@ -301,10 +363,26 @@ class EventTable final : public TableData {
     Values values;
   };
 
+  /// With the rows that options choose, if they are the first ones.
+  AnalysisReport report_for(const ReportOptions& options) const {
+    const bool cut = options.sort_by.empty() && options.row_limit >= 0 &&
+                     static_cast<std::size_t>(options.row_limit) < size();
+    AnalysisReport report = part(0, cut ? static_cast<std::size_t>(options.row_limit) : size());
+    if (cut) {
+      report.notes.push_back(std::to_string(options.row_limit) + " of " + std::to_string(size()) +
+                             " rows");
+    }
+    return report;
+  }
+
   static Cell cell(const Values& values, EventId event) {
     if (const auto* const numbers = std::get_if<Numbers>(&values)) {
       const std::optional<std::int64_t> number = numbers->of(event);
       return number ? Cell(*number) : Cell();
+    }
+    if (const auto* const reals = std::get_if<Reals>(&values)) {
+      const std::optional<double> real = reals->of(event);
+      return real ? Cell(*real) : Cell();
     }
     const auto& texts = std::get<Texts>(values);
     const std::int64_t number = texts.number_of(event);
@@ -312,17 +390,20 @@ class EventTable final : public TableData {
   }
 
   void fill(const Numbers& numbers, ArrowColumn& column) const {
+    if (numbers.all.empty()) return fill_numbers<std::int64_t>("l", numbers, column);
     column.format = "l";
-    if (!numbers.all.empty()) {
-      column.buffers = {{}, {source_.trace, numbers.all.data()}};
-      return;
-    }
-    std::vector<std::int64_t> values(size());
+    column.buffers = {{}, {source_.trace, numbers.all.data()}};
+  }
+
+  template <typename Number, typename Values>
+  void fill_numbers(const char* format, const Values& numbers, ArrowColumn& column) const {
+    column.format = format;
+    std::vector<Number> values(size());
     Validity valid;
     for (std::size_t row = 0; row < values.size(); ++row) {
-      const std::optional<std::int64_t> value = numbers.of(static_cast<EventId>(row));
+      const std::optional<Number> value = numbers.of(static_cast<EventId>(row));
       valid.add(value.has_value());
-      values[row] = value.value_or(0);
+      values[row] = value.value_or(Number{});
     }
     column.nulls = valid.nulls();
     column.buffers = {std::move(valid).finish(), owned_buffer(std::move(values))};
@@ -353,10 +434,34 @@ class EventTable final : public TableData {
   std::vector<Column> columns_;  // refer to source_
 };
 
+Result<Argument> argument_named(const std::string& name) {
+  const std::vector<std::string_view> names = event_arguments();
+  for (std::size_t row = 0; row < kArgumentCount; ++row) {
+    const bool is_known = std::ranges::find(names, name) != names.end();
+    if (is_known && kArgumentRows[row].name == name) return static_cast<Argument>(row);
+  }
+  std::string all;
+  for (const std::string_view known : names) all += (all.empty() ? "" : ", ") + std::string(known);
+  return Status(StatusCode::invalid_argument, "events have no argument '" + name + "'" +
+                                                  suggestion(name, names) + "; there are " + all);
+}
+
 }  // namespace
 
-Result<std::shared_ptr<const TableData>> event_table(std::shared_ptr<const Trace> trace,
-                                                     const std::vector<std::string>& columns) {
+std::vector<std::string_view> event_arguments() {
+  std::vector<std::string_view> names;
+  for (const ArgumentRow& row : kArgumentRows) {
+    // Those of the group row are columns already, the others are of memory records.
+    const bool is_of_events =
+        row.group != ArgumentGroup::row && row.group != ArgumentGroup::allocations;
+    if (is_of_events) names.push_back(row.name);
+  }
+  return names;
+}
+
+Result<std::shared_ptr<const TableData>> event_table(
+    std::shared_ptr<const Trace> trace, const std::vector<std::string>& columns,
+    const std::vector<std::string>& argument_names) {
   std::vector<const ColumnKind*> kinds;
   if (columns.empty()) {
     for (const ColumnKind& column : kColumns) kinds.push_back(&column);
@@ -373,8 +478,17 @@ Result<std::shared_ptr<const TableData>> event_table(std::shared_ptr<const Trace
     }
     kinds.push_back(found);
   }
+  std::vector<Argument> arguments;
+  for (const std::string& name : argument_names) {
+    const Result<Argument> argument = argument_named(name);
+    if (!argument.ok()) return argument.status();
+    if (Status read = trace->check_read({*argument}, "events"); !read.ok()) return read;
+    const bool is_new = std::ranges::find(kinds, name, &ColumnKind::name) == kinds.end() &&
+                        std::ranges::find(arguments, *argument) == arguments.end();
+    if (is_new) arguments.push_back(*argument);
+  }
   return std::shared_ptr<const TableData>(
-      std::make_shared<const EventTable>(std::move(trace), std::move(kinds)));
+      std::make_shared<const EventTable>(std::move(trace), kinds, arguments));
 }
 
 }  // namespace tbtrace::python

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tbtrace/status.h>
@@ -15,8 +16,13 @@
 
 namespace tbtrace::python {
 
-/// The table with these columns, all if there are none. Fails for an unknown column.
-Result<std::shared_ptr<const TableData>> event_table(std::shared_ptr<const Trace> trace,
-                                                     const std::vector<std::string>& columns);
+/// The names of the arguments that can be columns.
+std::vector<std::string_view> event_arguments();
+
+/// The table with these columns, all if there are none, and then with arguments of the events, each
+/// once. Fails for a column or an argument that there is not, and for one that was not read.
+Result<std::shared_ptr<const TableData>> event_table(
+    std::shared_ptr<const Trace> trace, const std::vector<std::string>& columns,
+    const std::vector<std::string>& argument_names = {});
 
 }  // namespace tbtrace::python

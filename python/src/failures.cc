@@ -1,5 +1,8 @@
 #include "failures.h"
 
+#include <filesystem>
+#include <system_error>
+
 namespace nb = nanobind;
 
 namespace tbtrace::python {
@@ -30,12 +33,23 @@ PyObject* exception_for(StatusCode code, PyObject* trace_error) {
   return trace_error;
 }
 
-void translate(const std::exception_ptr& thrown, void* trace_error) {
+constexpr const char* kMissingDoc = "The file of an input is not there. Also a FileNotFoundError.";
+
+/// The two exceptions of the module, which keeps them alive.
+struct Exceptions {
+  PyObject* trace_error;
+  PyObject* missing_file;
+};
+
+void translate(const std::exception_ptr& thrown, void* payload) {
+  const auto& exceptions = *static_cast<const Exceptions*>(payload);
   try {
     std::rethrow_exception(thrown);
   } catch (const Failure& failure) {
     if (PyErr_Occurred() != nullptr) return;  // what ended the work, such as a KeyboardInterrupt
-    PyErr_SetString(exception_for(failure.status().code(), static_cast<PyObject*>(trace_error)),
+    PyErr_SetString(failure.is_missing_file
+                        ? exceptions.missing_file
+                        : exception_for(failure.status().code(), exceptions.trace_error),
                     failure.what());
   }
 }
@@ -50,6 +64,15 @@ void check(const Status& status, const std::string& subject) {
   if (!status.ok()) throw Failure(subject, status);
 }
 
+void check_there(const Status& read, const std::string& path) {
+  std::error_code why;
+  const bool may_be_missing = read.code() == StatusCode::unreadable_input && path != "-";
+  if (!may_be_missing || std::filesystem::exists(path, why) || why) return;
+  Failure failure(path, read);
+  failure.is_missing_file = true;
+  throw failure;
+}
+
 void wrong_argument(const std::string& sentence) {
   throw Failure(Status(StatusCode::invalid_argument, sentence));
 }
@@ -62,8 +85,14 @@ bool may_go_on() {
 void bind_failures(nb::module_& module) {
   const nb::object trace_error = nb::steal(
       PyErr_NewExceptionWithDoc("tbtrace.TraceError", kTraceErrorDoc, PyExc_Exception, nullptr));
+  const nb::object bases =
+      nb::make_tuple(trace_error, nb::borrow<nb::object>(PyExc_FileNotFoundError));
+  const nb::object missing_file = nb::steal(PyErr_NewExceptionWithDoc(
+      "tbtrace.TraceFileNotFoundError", kMissingDoc, bases.ptr(), nullptr));
   module.attr("TraceError") = trace_error;
-  nb::register_exception_translator(translate, trace_error.ptr());  // the module keeps it alive
+  module.attr("TraceFileNotFoundError") = missing_file;
+  static const Exceptions kExceptions = {trace_error.ptr(), missing_file.ptr()};
+  nb::register_exception_translator(translate, const_cast<Exceptions*>(&kExceptions));
 }
 
 }  // namespace tbtrace::python

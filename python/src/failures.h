@@ -1,4 +1,5 @@
 // Failures of the library as Python's exceptions: TraceError for an input that cannot be read,
+// TraceFileNotFoundError for one that is not there,
 // ValueError for a wrong argument, FileExistsError and OSError for an output, KeyboardInterrupt
 // where the user stopped it, MemoryError.
 #pragma once
@@ -22,6 +23,8 @@ class Failure : public std::exception {
       : status_(status.code(), subject + ": " + status.message()) {}
 
   const Status& status() const { return status_; }
+  /// Whether it is a file that is not there.
+  bool is_missing_file = false;
   const char* what() const noexcept override { return status_.message().c_str(); }
 
  private:
@@ -44,13 +47,16 @@ T value_of(Result<T> result, const std::string& subject) {
 void check(const Status& status);
 void check(const Status& status, const std::string& subject);
 
+/// A Failure if reading the file of this path failed because it is not there.
+void check_there(const Status& read, const std::string& path);
+
 [[noreturn]] void wrong_argument(const std::string& sentence);
 
 /// Whether work may go on: false once Python has a signal to handle, such as that of Ctrl-C. From
 /// any thread, without the GIL.
 bool may_go_on();
 
-/// Makes TraceError, and translates Failures.
+/// Makes TraceError and TraceFileNotFoundError, and translates Failures.
 void bind_failures(nanobind::module_& module);
 
 }  // namespace tbtrace::python

@@ -6,6 +6,7 @@
 
 #include "failures.h"
 #include "module.h"
+#include "python_table.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -27,8 +28,6 @@ FlameGraphSvgOptions svg_options(const PythonFlameGraph& graph,
   options.order = kOrders[choice("order", order, {"name", "weight", "time"})];
   return options;
 }
-
-nb::str text_object(const std::string& text) { return nb::str(text.data(), text.size()); }
 
 nb::str svg(const PythonFlameGraph& graph, const std::optional<std::string>& title,
             std::optional<int> width, bool inverted, const std::string& order) {
@@ -71,6 +70,36 @@ void save(const PythonFlameGraph& graph, nb::handle path, const std::optional<st
   check(write(graph, options, place, overwrite), place);
 }
 
+nb::tuple state_of(const PythonFlameGraph& graph) {
+  const StackTree& stacks = *graph.stacks;
+  nb::list frames;
+  nb::list parents;
+  nb::list weights;
+  for (StackTree::Node node = 0; node < stacks.size(); ++node) {
+    frames.append(text_object(std::string(stacks.frame(node))));
+    parents.append(stacks.parent(node));
+    weights.append(stacks.self(node));
+  }
+  return nb::make_tuple(graph.weight, stacks.unit(), frames, parents, weights);
+}
+
+PythonFlameGraph of_state(const nb::tuple& state) {
+  auto stacks = std::make_shared<StackTree>(nb::cast<std::string>(state[1]));
+  const auto frames = nb::cast<nb::list>(state[2]);
+  const auto parents = nb::cast<nb::list>(state[3]);
+  const auto weights = nb::cast<nb::list>(state[4]);
+  for (std::size_t at = 0; at < frames.size(); ++at) {
+    StackTree::Node node = StackTree::kRoot;
+    if (at > 0) {
+      const auto parent = nb::cast<StackTree::Node>(parents[at]);
+      if (parent >= at) wrong_argument("the state of a flame graph has a frame before its parent");
+      node = stacks->add_child(parent, stacks->frame_number(text_bytes(frames[at])));
+    }
+    stacks->add(node, nb::cast<std::int64_t>(weights[at]));
+  }
+  return {std::move(stacks), nb::cast<std::string>(state[0])};
+}
+
 }  // namespace
 
 FlameGraphOptions flame_graph_options(const std::string& weight, const std::optional<Steps>& steps,
@@ -89,9 +118,18 @@ FlameGraphOptions flame_graph_options(const std::string& weight, const std::opti
 }
 
 void bind_flame_graph(nb::module_& module) {
-  nb::class_<PythonFlameGraph>(
+  nb::class_<PythonFlameGraph> graph(
       module, "FlameGraph",
-      "Stacks with the time or the memory of each. A notebook shows the picture. Immutable.")
+      "Stacks with the time or the memory of each. A notebook shows the picture. Immutable;\n"
+      "`pickle` takes it.");
+  add_copies(graph, "FlameGraph");
+  graph.def("__getstate__", state_of, nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "__setstate__",
+          [](PythonFlameGraph& self, const nb::tuple& state) {
+            new (&self) PythonFlameGraph(of_state(state));
+          },
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
       .def_prop_ro(
           "total", [](const PythonFlameGraph& graph) { return graph.stacks->total(); },
           "The sum of all weights, in `unit`.")
@@ -109,7 +147,8 @@ void bind_flame_graph(nb::module_& module) {
            "window if None). `inverted`: the root on top. `order` of frames side by side: 'name',\n"
            "'weight' or 'time'.",
            nb::sig("def svg(self, *, title: str | None = None, width: int | None = None, "
-                   "inverted: bool = False, order: str = 'name') -> str"))
+                   "inverted: bool = False, order: typing.Literal['name', 'weight', 'time'] = "
+                   "'name') -> str"))
       .def(
           "_repr_svg_",
           [](const PythonFlameGraph& graph) { return svg(graph, {}, {}, false, "name"); },
@@ -121,7 +160,8 @@ void bind_flame_graph(nb::module_& module) {
           ".folded or .txt. It appears complete or not at all. Raises FileExistsError if it is\n"
           "there, unless `overwrite`.",
           nb::sig("def save(self, path: str | os.PathLike[str], *, title: str | None = None, "
-                  "width: int | None = None, inverted: bool = False, order: str = 'name', "
+                  "width: int | None = None, inverted: bool = False, order: typing.Literal['name', "
+                  "'weight', 'time'] = 'name', "
                   "overwrite: bool = False) -> None"))
       .def("__repr__", [](const PythonFlameGraph& graph) {
         return "<tbtrace.FlameGraph: " + graph.weight + ", " +

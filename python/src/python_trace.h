@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,14 @@ struct PythonPartial {
   std::shared_ptr<const Partial> partial;
 };
 
+/// Where the times of a trace's tables count from.
+inline std::int64_t base_time_ns(const Trace& trace) {
+  std::int64_t start = 0;
+  const bool is_absurd =
+      __builtin_add_overflow(trace.base_time_ns(), trace.window_start_ns(), &start);
+  return is_absurd ? trace.base_time_ns() : start;
+}
+
 /// A ValueError if a table needs arguments that were not read.
 inline void need(ArgumentSet needed, const PythonTrace& trace, const char* table) {
   check(trace.trace->check_read(needed, table));
@@ -45,23 +54,29 @@ inline void need(ArgumentSet needed, const PythonTraceSet& set, const char* tabl
   for (const TraceOfSet& trace : *set.traces) check(trace.trace.check_read(needed, table));
 }
 
-// The table that `make` makes of a Trace or of a Partial. Without the GIL.
+// The table that `make` makes of a Trace or of a Partial. If it has no rows, its notes say why:
+// `why(trace)` is what the command line says of the trace, or of a partial with nullptr. Without
+// the GIL.
 
-template <typename Make>
-PythonTable table_of(const PythonTrace& trace, const Make& make) {
+template <typename Make, typename Why>
+PythonTable table_of(const PythonTrace& trace, const Make& make, const Why& why) {
   const nanobind::gil_scoped_release working;
-  return python_table(value_of(make(*trace.trace)));
+  AnalysisReport report = value_of(make(*trace.trace));
+  if (report.table.rows.empty()) report.notes.push_back(why(trace.trace.get()));
+  return python_table(std::move(report), base_time_ns(*trace.trace));
 }
 
-template <typename Make>
-PythonTable table_of(const PythonPartial& partial, const Make& make) {
+template <typename Make, typename Why>
+PythonTable table_of(const PythonPartial& partial, const Make& make, const Why& why) {
   const nanobind::gil_scoped_release working;
-  return python_table(value_of(make(*partial.partial)));
+  AnalysisReport report = value_of(make(*partial.partial));
+  if (report.table.rows.empty()) report.notes.push_back(why(nullptr));
+  return python_table(std::move(report));
 }
 
 /// The rows of all traces, by rank.
-template <typename Make>
-PythonTable table_of(const PythonTraceSet& set, const Make& make) {
+template <typename Make, typename Why>
+PythonTable table_of(const PythonTraceSet& set, const Make& make, const Why& why) {
   const nanobind::gil_scoped_release working;
   const TraceSet& traces = *set.traces;
   std::vector<std::optional<Result<AnalysisReport>>> made(traces.size());
@@ -72,7 +87,9 @@ PythonTable table_of(const PythonTraceSet& set, const Make& make) {
     const TraceOfSet& trace = traces[number];
     reports.push_back({trace.rank, trace.path, value_of(*std::move(made[number]), trace.path)});
   }
-  return python_table(join_inputs(std::move(reports), traces.size() > 1));
+  AnalysisReport joined = join_inputs(std::move(reports), traces.size() > 1);
+  if (joined.table.rows.empty()) joined.notes.push_back(why(&traces[0].trace));
+  return python_table(std::move(joined));
 }
 
 }  // namespace tbtrace::python

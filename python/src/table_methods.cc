@@ -85,21 +85,32 @@ std::string_view hint_of(OptionType type) {
   return "str";
 }
 
+std::vector<std::string_view> choices_of(const TableDescription& table,
+                                         const OptionDescription& option) {
+  std::vector<std::string_view> names = option.choices;
+  if (option.type == OptionType::figures) {
+    for (const Figures figures : figures_of(table.name)) names.push_back(figures_name(figures));
+  }
+  return names;
+}
+
+/// `typing.Literal['device', 'stream']` where there are choices.
+std::string annotation_of(const TableDescription& table, const OptionDescription& option) {
+  std::string names;
+  for (const std::string_view name : choices_of(table, option)) {
+    names += (names.empty() ? "" : ", ") + quoted(name);
+  }
+  if (names.empty()) return std::string(hint_of(option.type));
+  const std::string one = "typing.Literal[" + names + "]";
+  return option.type == OptionType::choices ? one + " | collections.abc.Sequence[" + one + "]"
+                                            : one;
+}
+
 std::string default_of(const OptionDescription& option) {
   if (is_optional(option)) return "None";
   if (option.type == OptionType::flag) return option.is_on ? "True" : "False";
   if (option.type == OptionType::whole) return std::string(option.otherwise);
   return quoted(option.otherwise.empty() ? "exact" : option.otherwise);
-}
-
-std::vector<std::string_view> choices_of(const TableDescription& table,
-                                         const OptionDescription& option) {
-  std::vector<std::string_view> names = option.choices;
-  names.insert(names.end(), option.further_choices.begin(), option.further_choices.end());
-  if (option.type == OptionType::figures) {
-    for (const Figures figures : figures_of(table.name)) names.push_back(figures_name(figures));
-  }
-  return names;
 }
 
 nb::list columns_of(const std::vector<ColumnDescription>& columns) {
@@ -188,7 +199,7 @@ std::string signature_of(const TableDescription& table) {
   for (const OptionDescription& option : table.options) {
     if (!option.is_first && !is_named) signature += ", *";
     is_named = is_named || !option.is_first;
-    signature += ", " + std::string(option.name) + ": " + std::string(hint_of(option.type)) +
+    signature += ", " + std::string(option.name) + ": " + annotation_of(table, option) +
                  (is_optional(option) ? " | None = " : " = ") + default_of(option);
   }
   return signature + ") -> Table";

@@ -33,9 +33,13 @@ void add_table_methods(nanobind::class_<Owner>& owner) {
         std::string(table->name).c_str(),
         [table](const Owner& self, const nanobind::args& args, const nanobind::kwargs& kwargs) {
           const OptionValues given = given_options(*table, args, kwargs);
-          value_of(complete_options(*table, given));
-          return table_of(self,
-                          [&](const auto& source) { return make_table(*table, source, given); });
+          const OptionValues complete = value_of(complete_options(*table, given));
+          PythonTable made = table_of(
+              self, [&](const auto& source) { return make_table(*table, source, given); },
+              [&](const Trace* trace) { return why_no_rows(*table, complete, trace); });
+          // Other tools count from a start of their own.
+          if (chosen_figures(*table, complete) != Figures::exact) made.base_time_ns.reset();
+          return made;
         },
         documentation_of(*table).c_str(), nanobind::sig(signature_of(*table).c_str()));
   }

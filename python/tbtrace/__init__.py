@@ -10,12 +10,15 @@ them; other threads of Python run while one works.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
+from tbtrace import _tbtrace
 from tbtrace._handler import tensorboard_trace_handler
+from tbtrace._signatures import with_signature as _with_signature
 from tbtrace._tbtrace import (
     ARGUMENT_GROUPS,
+    Column,
     Diff,
     FlameGraph,
     Operators,
@@ -26,29 +29,32 @@ from tbtrace._tbtrace import (
     Table,
     Trace,
     TraceError,
+    TraceFileNotFoundError,
     TraceSet,
     __version__,
-    compare_report,
-    comparison,
-    convert,
-    diff,
-    find,
-    key_averages,
-    merge,
-    rank_record,
-    ranks,
-    read,
-    tables,
-    views,
-    write_baseline,
 )
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from tbtrace import local as local
     from tbtrace._job import Job as Job
 
+compare_report = _with_signature(_tbtrace.compare_report)
+comparison = _with_signature(_tbtrace.comparison)
+convert = _with_signature(_tbtrace.convert)
+diff = _with_signature(_tbtrace.diff)
+find = _with_signature(_tbtrace.find)
+key_averages = _with_signature(_tbtrace.key_averages)
+merge = _with_signature(_tbtrace.merge)
+rank_record = _with_signature(_tbtrace.rank_record)
+ranks = _with_signature(_tbtrace.ranks)
+read = _with_signature(_tbtrace.read)
+tables = _with_signature(_tbtrace.tables)
+views = _with_signature(_tbtrace.views)
+write_baseline = _with_signature(_tbtrace.write_baseline)
+
 __all__ = [
     "ARGUMENT_GROUPS",
+    "Column",
     "Diff",
     "FlameGraph",
     "Job",
@@ -60,6 +66,7 @@ __all__ = [
     "Table",
     "Trace",
     "TraceError",
+    "TraceFileNotFoundError",
     "TraceSet",
     "__version__",
     "compare_report",
@@ -80,10 +87,21 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # Those import multiprocessing, which takes longer than all else here.
+def __getattr__(name: str) -> _Any:
+    import importlib
+
+    # Those import multiprocessing, which takes longer than all else here, and Ray or Spark.
     if name == "local":
         return importlib.import_module("tbtrace.local")
     if name == "Job":
         return importlib.import_module("tbtrace._job").Job
+    if name in ("ray", "spark"):
+        try:
+            return importlib.import_module("tbtrace." + name)
+        except ModuleNotFoundError as missing:
+            raise AttributeError(f"tbtrace.{name} needs {missing.name}: pip install 'tbtrace[{name}]'") from missing
     raise AttributeError(f"module 'tbtrace' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "ray", "spark"])

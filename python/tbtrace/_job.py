@@ -16,13 +16,15 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tbtrace import _tbtrace
 from tbtrace.__main__ import program
 
 Path = str | os.PathLike[str]
 Paths = Path | Sequence[Path]
+KernelGroup = Literal["name", "launch", "operator", "family", "label", "device", "stream"]
+OperatorGroup = Literal["shape", "stack", "overload_name"]
 
 TOGETHER = 32  # partials that one task of a cluster merges
 
@@ -81,15 +83,15 @@ class Job:
         """The traces in it: `digest`, `name`, `rank`, `host`, `process`."""
         return self.partial.sources
 
-    def operators(self, group_by: str | Sequence[str] | None = None) -> _tbtrace.Operators:
+    def operators(self, group_by: OperatorGroup | Sequence[OperatorGroup] | None = None) -> _tbtrace.Operators:
         """A row per operator, summed over all traces."""
         return self.partial.operators(group_by)
 
-    def kernels(self, group_by: str | Sequence[str] = "name") -> _tbtrace.Table:
+    def kernels(self, group_by: KernelGroup | Sequence[KernelGroup] = "name") -> _tbtrace.Table:
         """Kernels of all traces: by 'name', 'launch', 'operator' or 'family'."""
         return self.partial.kernels(group_by)
 
-    def modules(self, group_by: str = "module", *, depth: int | None = None) -> _tbtrace.Table:
+    def modules(self, group_by: Literal["module", "type", "layer"] = "module", *, depth: int | None = None) -> _tbtrace.Table:
         """Modules of all traces: as a tree, by 'type' or by 'layer'."""
         return self.partial.modules(group_by, depth=depth)
 
@@ -101,11 +103,11 @@ class Job:
         """The steps of each trace, by rank."""
         return self.partial.steps()
 
-    def gpu(self, group_by: str = "device") -> _tbtrace.Table:
+    def gpu(self, group_by: Literal["device", "stream"] = "device") -> _tbtrace.Table:
         """The use of each trace's GPUs, by rank."""
         return self.partial.gpu(group_by)
 
-    def memory(self, view: str = "peak") -> _tbtrace.Table:
+    def memory(self, view: Literal["peak", "alive", "curve", "allocations"] = "peak") -> _tbtrace.Table:
         """The memory of each trace's devices ('peak', 'alive'), by rank."""
         return self.partial.memory(view)
 

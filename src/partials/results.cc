@@ -167,6 +167,9 @@ Result<AnalysisReport> kernels_report(const Partial& partial, const KernelsOptio
   if (can.ok() && (options.by_device || options.by_stream)) {
     can = cannot("has the kernels of all devices together; use the traces");
   }
+  if (can.ok() && !options.also_by.empty()) {
+    can = cannot("has kernels grouped by one thing only; use the traces");
+  }
   if (!can.ok()) return can;
   return analyses::kernel_report_of(partials::kernels_of(content, options.group_by), options,
                                     content.common_rank(), content.source_report());

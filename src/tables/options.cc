@@ -30,7 +30,6 @@ bool has(const Names& names, std::string_view name) {
 
 Names choices_of(const TableDescription& table, const OptionDescription& option) {
   Names names = option.choices;
-  names.insert(names.end(), option.further_choices.begin(), option.further_choices.end());
   if (option.type == OptionType::figures) {
     for (const Figures figures : figures_of(table.name)) names.push_back(figures_name(figures));
   }
@@ -45,18 +44,10 @@ Status check_choice(const OptionDescription& option, const Names& choices,
 
 Status check_choices(const OptionDescription& option, const Names& choices,
                      const std::vector<std::string>& chosen) {
-  int kinds = 0;
   for (const std::string& name : chosen) {
     if (Status known = check_choice(option, choices, name); !known.ok()) return known;
-    kinds += has(option.choices, name) ? 1 : 0;
   }
-  if (kinds <= 1) return {};
-  Names others = option.choices;
-  const std::string last = "' and '" + std::string(others.back()) + "'";
-  others.pop_back();
-  std::string first = quoted(others);
-  first.pop_back();
-  return wrong(std::string(option.name) + " takes one of " + first + last);
+  return chosen.empty() ? wrong(std::string(option.name) + " is empty") : Status();
 }
 
 /// Takes the value in the form that makers know, or fails.

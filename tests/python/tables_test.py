@@ -45,6 +45,7 @@ TABLES = [
     (lambda trace: trace.kernels("launch"), "kernels --group-by launch"),
     (lambda trace: trace.kernels(("family", "device")), "kernels --group-by family,device"),
     (lambda trace: trace.kernels(("operator", "stream")), "kernels --group-by operator,stream"),
+    (lambda trace: trace.kernels(("operator", "name")), "kernels --group-by operator,name"),
     (lambda trace: trace.kernels(figures="hta"), "kernels --compat hta"),
     (lambda trace: trace.kernels(figures="plugin"), "kernels --compat plugin"),
     (lambda trace: trace.steps(), "steps"),

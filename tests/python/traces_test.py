@@ -7,6 +7,7 @@ Each method is a CTest test python.NAME.
 """
 
 import gzip
+import inspect
 import io
 import json
 import os
@@ -71,6 +72,9 @@ class Traces(unittest.TestCase):
             with self.assertRaises(tbtrace.TraceError) as raised:
                 tbtrace.read(path)
             self.assertEqual(str(raised.exception), said("ops", path))
+            self.assertEqual(isinstance(raised.exception, FileNotFoundError), path == missing)
+        for read in (tbtrace.read, tbtrace.Partial.read):
+            self.assertRaises(tbtrace.TraceFileNotFoundError, read, missing)
         with self.assertRaisesRegex(tbtrace.TraceError, "damaged.json: ") as raised:
             tbtrace.read(DATA / "damaged.json", strict=True)
         self.assertEqual(tbtrace.read(DATA / "damaged.json").issues[0]["severity"], "data_loss")
@@ -103,7 +107,9 @@ class Traces(unittest.TestCase):
         for call, sentence in (
             (lambda: whole.steps(figures="hta"), "figures takes 'exact', 'plugin', not 'hta'"),
             (lambda: whole.steps(steps=(5, 2)), "steps takes a number or two of them"),
-            (lambda: whole.kernels(("name", "family")), "takes one of"),
+            (lambda: whole.kernels(("name", "colour")), "group_by takes .*not 'colour'"),
+            (lambda: whole.kernels(()), "group_by is empty"),
+            (lambda: whole.partial().kernels(("name", "operator")), "partial"),
             (lambda: whole.operators().table(sort_by="colour"), "colour"),
             (lambda: whole.operators().to_text(sort_by="colour"), "colour"),
             (lambda: whole.operators().table(time_unit="h"), "h"),
@@ -308,12 +314,52 @@ class Traces(unittest.TestCase):
         links = trace.links
         work = sum(row["kind"] in ("kernel", "gpu_memcpy", "gpu_memset") for row in trace.events(["kind"]).to_dicts())
         self.assertEqual(links["launch_by_correlation"] + links["launch_by_flow"] + links["launch_unknown"], work)
-        self.assertRegex(repr(trace), r"<tbtrace.Trace: \d+ events>")
+        self.assertEqual(repr(trace), f"<tbtrace.Trace: {path.name}, rank 1 of 2, 1 step, {len(trace)} events>")
+
+    def test_functions_have_signatures(self):
+        for name in tbtrace.__all__:
+            function = getattr(tbtrace, name)
+            if not callable(function) or isinstance(function, type):
+                continue
+            text = str(inspect.signature(function))
+            if hasattr(tbtrace._tbtrace, name):
+                given = getattr(tbtrace._tbtrace, name).__nb_signature__[0][0].removeprefix("def " + name)
+                self.assertEqual(text.replace("'", "").replace('"', ""), given.replace("'", "").replace('"', ""))
+            self.assertTrue(function.__doc__)
+        self.assertEqual(list(inspect.signature(tbtrace.read).parameters), ["source", "threads", "strict", "arguments"])
+        self.assertRaisesRegex(TypeError, "thread", tbtrace.read, "a", thread=1)
+
+    def test_the_package_lists_what_users_want(self):
+        self.assertEqual(set(dir(tbtrace)), {*tbtrace.__all__, "ray", "spark"})
+        self.assertEqual(tbtrace.local.__name__, "tbtrace.local")
+        program = ("import sys; sys.modules['ray'] = None; import tbtrace\n"
+                   "try: tbtrace.ray\n"
+                   "except AttributeError as missing: print(missing)\n"
+                   "print(tbtrace.spark.__name__)\n")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "tbtrace.ray needs ray: pip install 'tbtrace[ray]'\ntbtrace.spark\n")
+
+    def test_traces_and_summaries_have_pages(self):
+        trace = tbtrace.read(DATA / "gpu_step_rank1.json")
+        page = trace._repr_html_()
+        for fact in ("gpu_step_rank1.json", "1 of 2", "node-a", "Example GPU", "2026-11-20 21:36:15 UTC", "900.000 us"):
+            self.assertIn(f"{fact}</td>", page)
+        self.assertIn("input_truncated, 1 x: ", tbtrace.read(DATA / "damaged.json")._repr_html_())
+        summary = trace.summary()
+        self.assertIn(summary.findings[0]["title"], summary._repr_html_().split("<pre>")[0])
+        self.assertIn(summary.findings[0]["remedy"].split("<")[0], summary._repr_html_().split("<pre>")[0])
+        hostile = tbtrace.read(DATA / "hostile_names.json")
+        for page in (hostile._repr_html_(), hostile.summary()._repr_html_()):
+            for tag in page.replace("</", "<").split("<")[1:]:
+                self.assertRegex(tag, r"^(table|thead|tbody|tfoot|tr|th|td|p|pre)\b")
+        odd = self.folder / "a<b>\x1b.json"
+        odd.write_bytes((DATA / "gpu_step.json").read_bytes())
+        self.assertIn("a&lt;b&gt;\\x1b.json", tbtrace.read(odd)._repr_html_())
 
     def test_importing_takes_little(self):
         loaded = subprocess.run([sys.executable, "-c", "import sys, tbtrace; print(*sys.modules)"], capture_output=True,
                                 text=True, check=True).stdout.split()
-        for heavy in ("numpy", "pandas", "pyarrow", "multiprocessing", "concurrent.futures", "logging", "ray", "pyspark"):
+        for heavy in ("numpy", "pandas", "pyarrow", "multiprocessing", "concurrent.futures", "logging", "inspect", "ray", "pyspark"):
             self.assertNotIn(heavy, loaded)
 
     def test_hints_name_what_there_is(self):

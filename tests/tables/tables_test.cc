@@ -101,8 +101,11 @@ TEST(Tables, FailForWrongOptions) {
             "steps takes a number or two of them, such as 3 or (3, 5)");
   EXPECT_EQ(message("flops", {{"peak_flops_per_s", 0.0}}),
             "peak_flops_per_s takes a number above 0, or None");
-  EXPECT_EQ(message("kernels", {{"group_by", std::vector<std::string>{"name", "family"}}}),
-            "group_by takes one of 'name', 'launch', 'operator', 'family' and 'label'");
+  EXPECT_EQ(
+      message("kernels", {{"group_by", std::vector<std::string>{"name", "colour"}}}),
+      "group_by takes 'name', 'launch', 'operator', 'family', 'label', 'device', 'stream', not "
+      "'colour'");
+  EXPECT_EQ(message("kernels", {{"group_by", std::vector<std::string>{}}}), "group_by is empty");
   EXPECT_EQ(message("kernels", {{"per_event", true}, {"figures", std::string("plugin")}}),
             "per_event and figures plugin exclude each other");
   EXPECT_EQ(message("modules", {{"depth", std::int64_t{1}}, {"figures", std::string("plugin")}}),

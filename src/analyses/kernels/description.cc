@@ -5,6 +5,7 @@
 
 #include <tbtrace/tables.h>
 
+#include "analyses/kernels/grouping.h"
 #include "analyses/kernels/report.h"
 #include "report/table_list.h"
 
@@ -13,13 +14,20 @@ namespace tbtrace {
 KernelsOptions analyses::kernels_options(const OptionValues& values) {
   constexpr std::string_view kGroupings[] = {"name", "launch", "operator", "family", "label"};
   KernelsOptions options;
+  bool is_first = true;
   for (const std::string& part : values.texts("group_by")) {
-    const auto* const grouping = std::ranges::find(kGroupings, part);
-    if (grouping != std::end(kGroupings)) {
-      options.group_by = static_cast<KernelGrouping>(grouping - std::begin(kGroupings));
-    } else {
+    const auto* const place = std::ranges::find(kGroupings, part);
+    if (place == std::end(kGroupings)) {
       (part == "device" ? options.by_device : options.by_stream) = true;
+      continue;
     }
+    const auto grouping = static_cast<KernelGrouping>(place - std::begin(kGroupings));
+    if (is_first) {
+      options.group_by = grouping;
+    } else if (!groups_by(options, grouping)) {
+      options.also_by.push_back(grouping);
+    }
+    is_first = false;
   }
   options.steps = values.steps();
   return options;
@@ -38,9 +46,9 @@ called a part of a CUDA graph (torch.cuda.graph_annotations.mark_kernels).
 )",
       .columns = columns_in(R"(
 rank | integer or null | from `distributedInfo`
-name | text | the whole name; not by operator, family or label
-short_name | text | the name as people write it (below); not by operator, family or label
-family | text | what kind of work it does (below); not by operator or label
+name | text | the whole name; by name or launch
+short_name | text | the name as people write it (below); by name or launch
+family | text | what kind of work it does (below); by name, launch or family
 count | integer | kernels
 total_ns | integer | sum of their durations
 share_percent | number or null | `total_ns` as a share of all kernels' time, 0 to 100; null if that is 0
@@ -51,7 +59,7 @@ stddev_ns | number | standard deviation of a sample (divided by `count` - 1), 0 
 median_ns | integer | the duration that half of the kernels take at most, within 1 % (the same on every machine: counts by fixed buckets)
 p90_ns | integer | the same of 90 %
 p99_ns | integer | the same of 99 %
-tensor_cores_used | boolean or null | whether they run on tensor cores; null if the name does not show it (below); not by operator, family or label
+tensor_cores_used | boolean or null | whether they run on tensor cores; null if the name does not show it (below); by name or launch
 tensor_core_ns | integer | time of kernels that do
 blocks_per_sm | number or null | blocks per multiprocessor: mean weighted by duration, over the kernels that have a value
 occupancy_percent | number or null | estimated achieved occupancy, 0 to 100: the same mean
@@ -79,10 +87,11 @@ memcpy_ns | integer | sum of their durations
 memsets | integer | memsets
 memset_ns | integer | sum of their durations
 )"),
-      .more_columns = {{"adds to rows",
-                        "--group-by launch,stream | --group-by operator | --group-by family,device "
-                        "| --group-by label | --compat plugin --group-by launch | --compat hta",
-                        columns_in(R"(
+      .more_columns =
+          {{"adds to rows",
+            "--group-by launch,stream | --group-by operator,name | --group-by family,device "
+            "| --group-by label | --compat plugin --group-by launch | --compat hta",
+            columns_in(R"(
 operator | text | the operator that launched the kernels, `[unattributed]` if none is known; by operator or launch
 label | text | what the program called this part of a CUDA graph ([Labels of CUDA graphs](chrome_json.md#labels-of-cuda-graphs)); `[unlabelled]` for kernels without a label; by label
 grid | list or null | by launch, like the next three: blocks in x, y and z
@@ -94,7 +103,7 @@ stream | text | the stream's row in the file; by stream
 type | text | `computation`, `communication` or `memory`; only with `--compat hta`
 operator_eligible | boolean | whether torch-tb-profiler says that the operator may use tensor cores; only with `--compat plugin`, by launch
 )")},
-                       {"rows", "--per-event | --per-event --compat hta", columns_in(R"(
+           {"rows", "--per-event | --per-event --compat hta", columns_in(R"(
 rank | integer or null | from `distributedInfo`
 name | text | the kernel's name
 launch | text | the call: `cudaLaunchKernel`, `cudaGraphLaunch`, `cuLaunchKernelEx` and others
@@ -109,7 +118,7 @@ launch_call_ns | integer | duration of the call
 duration_ns | integer | duration of the kernel
 launch_delay_ns | integer | from the end of the call to the kernel's start, 0 if it started before
 )")},
-                       {"totals", "--per-event", columns_in(R"(
+           {"totals", "--per-event", columns_in(R"(
 count | integer | rows
 duration_ns | integer | sum of the kernels' durations
 launch_delay_ns | integer | sum of the delays
@@ -119,14 +128,11 @@ launch_delay_ns | integer | sum of the delays
       .options = {{.name = "group_by",
                    .spelling = "group-by",
                    .type = OptionType::choices,
-                   .help = "what a row is of; `,device` or `,stream` after it splits rows further",
-
-                   .help_in_code =
-                       "what a row is of; 'device' or 'stream' in a list splits rows further",
+                   .help = "what a row is of, one or several: `operator,name`",
+                   .help_in_code = "what a row is of, one or several: ('operator', 'name')",
                    .value = "WHAT",
                    .otherwise = "name",
-                   .choices = {"name", "launch", "operator", "family", "label"},
-                   .further_choices = {"device", "stream"},
+                   .choices = {"name", "launch", "operator", "family", "label", "device", "stream"},
                    .is_first = true},
                   {.name = "per_event",
                    .spelling = "per-event",
@@ -141,6 +147,8 @@ launch_delay_ns | integer | sum of the delays
                    {"tbtrace kernels trace.json.gz --group-by family", "what kind of work they do"},
                    {"tbtrace kernels trace.json.gz --group-by launch --steps 3-5",
                     "by launch configuration and operator, in three steps"},
+                   {"tbtrace kernels trace.json.gz --group-by operator,name",
+                    "which kernels each operator runs"},
                    {"tbtrace kernels trace.json.gz --per-event --sort-by launch_delay_ns",
                     "the kernels that waited longest after their launch"},
                    {"tbtrace kernels ranks/ --sum-inputs", "the kernels of all ranks together"},

@@ -7,6 +7,7 @@
 #include "analyses/attribution/communication.h"
 #include "analyses/attribution/device_number.h"
 #include "analyses/kernels/families.h"
+#include "analyses/kernels/grouping.h"
 #include "analyses/kernels/sums.h"
 #include "base/hash.h"
 #include "trace/track_keys.h"
@@ -62,35 +63,26 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
   const StringId name = trace_.events().name(run.event);
   const std::int64_t op =
       run.op == EventId::none ? -1 : static_cast<std::int64_t>(trace_.events().name(run.op));
-  switch (options_.group_by) {
-    case KernelGrouping::name:
-      key[0] = static_cast<std::int64_t>(name);
-      key[11] = is_communication(run.event) ? 1 : 0;
-      break;
-    case KernelGrouping::op:
-      key[0] = op;
-      break;
-    case KernelGrouping::family:
-      key[0] = static_cast<std::int64_t>(family(run.event));
-      break;
-    case KernelGrouping::label:
-      key[0] =
-          label_numbers_
-              .try_emplace(labels_.of(run.event), static_cast<std::int64_t>(label_numbers_.size()))
-              .first->second;
-      break;
-    case KernelGrouping::launch: {
-      key[0] = static_cast<std::int64_t>(name);
-      key[1] = op;
-      const auto grid = parts_of(grid_.dim3(run.event));
-      const auto block = parts_of(block_.dim3(run.event));
-      std::copy(grid.begin(), grid.end(), key.begin() + 2);
-      std::copy(block.begin(), block.end(), key.begin() + 5);
-      key[8] = registers_.integer(run.event).value_or(rules_.missing);
-      key[9] = shared_memory_.integer(run.event).value_or(rules_.missing);
-      key[11] = is_communication(run.event) ? 1 : 0;
-      break;
-    }
+  if (groups_by_name(options_)) {
+    key[0] = static_cast<std::int64_t>(name);
+    key[11] = is_communication(run.event) ? 1 : 0;
+  }
+  const bool by_launch = groups_by(options_, KernelGrouping::launch);
+  if (by_launch || groups_by(options_, KernelGrouping::op)) key[1] = op;
+  if (groups_by(options_, KernelGrouping::family)) {
+    key[12] = static_cast<std::int64_t>(family(run.event));
+  }
+  if (groups_by(options_, KernelGrouping::label)) {
+    const auto next = static_cast<std::int64_t>(label_numbers_.size());
+    key[13] = label_numbers_.try_emplace(labels_.of(run.event), next).first->second;
+  }
+  if (by_launch) {
+    const auto grid = parts_of(grid_.dim3(run.event));
+    const auto block = parts_of(block_.dim3(run.event));
+    std::copy(grid.begin(), grid.end(), key.begin() + 2);
+    std::copy(block.begin(), block.end(), key.begin() + 5);
+    key[8] = registers_.integer(run.event).value_or(rules_.missing);
+    key[9] = shared_memory_.integer(run.event).value_or(rules_.missing);
   }
   const TrackId track = trace_.events().track(run.event);
   if (options_.by_stream) {
@@ -109,18 +101,19 @@ std::size_t KernelKeys::group_of(const KernelRun& run) {
 
 void KernelKeys::describe(KernelGroup& group, const KernelRun& run) {
   const StringId name = trace_.events().name(run.event);
-  const bool by_launch = options_.group_by == KernelGrouping::launch;
-  if (options_.group_by == KernelGrouping::name || by_launch) {
+  const bool by_launch = groups_by(options_, KernelGrouping::launch);
+  if (groups_by_name(options_)) {
     group.name = trace_.string(name);
     group.tensor_cores_used = facts(name).tensor_cores;
   }
-  if (options_.group_by == KernelGrouping::label) {
+  if (groups_by(options_, KernelGrouping::label)) {
     const std::string_view label = labels_.of(run.event);
     group.label = label.empty() ? "[unlabelled]" : label;
-  } else if (options_.group_by != KernelGrouping::op) {
+  }
+  if (groups_by_name(options_) || groups_by(options_, KernelGrouping::family)) {
     group.family = family(run.event);
   }
-  if (options_.group_by == KernelGrouping::op || by_launch) {
+  if (by_launch || groups_by(options_, KernelGrouping::op)) {
     group.op = run.op == EventId::none ? rules_.unknown_operator : trace_.name(run.op);
   }
   if (by_launch) {

@@ -49,7 +49,7 @@ class KernelKeys {
   std::vector<KernelGroup> release() && { return std::move(groups_); }
 
  private:
-  static constexpr std::size_t kParts = 12;
+  static constexpr std::size_t kParts = 14;
   using Key = std::array<std::int64_t, kParts>;
   struct KeyHash {
     std::size_t operator()(const Key& key) const;

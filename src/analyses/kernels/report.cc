@@ -7,6 +7,7 @@
 #include <tbtrace/kernels.h>
 
 #include "analyses/attribution/work_times.h"
+#include "analyses/kernels/grouping.h"
 #include "analyses/kernels/launches.h"
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"
@@ -51,33 +52,36 @@ AnalysisReport analyses::KernelColumns::report(const std::vector<KernelGroup>& g
   report.table.columns = std::move(names_);
   report.shown = std::move(shown_);
   // Of a launch configuration its cost is read before its operator.
-  const auto op = std::ranges::find(report.shown, "operator");
-  const bool has_name = std::ranges::find(report.shown, "short_name") != report.shown.end();
-  if (has_name && op != report.shown.end()) std::rotate(op, op + 1, report.shown.end());
+  const auto name = std::ranges::find(report.shown, "short_name");
+  const auto op = std::find(name, report.shown.end(), "operator");
+  if (op != report.shown.end()) std::rotate(op, op + 1, report.shown.end());
   return report;
 }
 
 void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank,
                         const KernelsOptions& options) {
   columns.add("rank", true, [rank](const KernelGroup&) { return optional_cell(rank); });
-  const KernelGrouping by = options.group_by;
-  const bool by_launch = by == KernelGrouping::launch;
-  const bool has_name = by == KernelGrouping::name || by_launch;
-  if (has_name) {
+  const auto add_operator = [&columns] {
+    columns.add("operator", true, [](const KernelGroup& group) { return Cell(group.op); });
+  };
+  const bool by_op = analyses::groups_by(options, KernelGrouping::op);
+  if (by_op) add_operator();
+  const bool by_launch = analyses::groups_by(options, KernelGrouping::launch);
+  const bool by_family = analyses::groups_by(options, KernelGrouping::family);
+  if (analyses::groups_by_name(options)) {
     columns.add("name", false, [](const KernelGroup& group) { return Cell(group.name); });
     columns.add("short_name", true,
                 [](const KernelGroup& group) { return Cell(group.short_name); });
   }
-  if (by == KernelGrouping::label) {
+  if (analyses::groups_by(options, KernelGrouping::label)) {
     columns.add("label", true, [](const KernelGroup& group) { return Cell(group.label); });
-  } else if (by != KernelGrouping::op) {
-    columns.add("family", by == KernelGrouping::family, [](const KernelGroup& group) {
+  }
+  if (analyses::groups_by_name(options) || by_family) {
+    columns.add("family", by_family, [](const KernelGroup& group) {
       return Cell(std::string(kernel_family_name(group.family)));
     });
   }
-  if (by == KernelGrouping::op || by_launch) {
-    columns.add("operator", true, [](const KernelGroup& group) { return Cell(group.op); });
-  }
+  if (by_launch && !by_op) add_operator();
   if (by_launch) {
     columns.add("grid", true, [](const KernelGroup& group) { return sizes_cell(group.grid); });
     columns.add("block", true, [](const KernelGroup& group) { return sizes_cell(group.block); });
@@ -186,8 +190,7 @@ AnalysisReport analyses::kernel_report_of(const KernelSummary& summary,
   add_keys(columns, rank, options);
   add_times(columns, summary.all.total_ns);
   add_percentiles(columns);
-  add_use_of_device(columns, options.group_by == KernelGrouping::name ||
-                                 options.group_by == KernelGrouping::launch);
+  add_use_of_device(columns, analyses::groups_by_name(options));
   add_launches(columns);
   AnalysisReport report = std::move(columns).report(summary.groups);
   report.totals = totals_of(summary);
@@ -207,7 +210,8 @@ Status check_read(const Trace& trace, bool with_labels) {
 }  // namespace
 
 Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& options) {
-  if (Status read = check_read(trace, options.group_by == KernelGrouping::label); !read.ok())
+  if (Status read = check_read(trace, analyses::groups_by(options, KernelGrouping::label));
+      !read.ok())
     return read;
   const Result<KernelSummary> summary = kernel_summary(trace, options);
   if (!summary.ok()) return summary.status();

@@ -18,7 +18,12 @@ Result<AnalysisReport> analyses::steps_report_of(const Trace& trace, StepBreakdo
   if (!values.flag("infer_steps") && !breakdown.why_no_steps.empty()) {
     breakdown.why_no_steps += values.of_command_line ? " Add --infer-steps." : " Add infer_steps.";
   }
-  return steps_report(trace, breakdown, values.steps());
+  Result<AnalysisReport> report = steps_report(trace, breakdown, values.steps());
+  if (report.ok() && breakdown.dropped_steps > 0) {
+    report->notes.back() += values.of_command_line ? " --keep-tail-steps keeps them."
+                                                   : " keep_tail_steps=True keeps them.";
+  }
+  return report;
 }
 
 const TableDescription& analyses::steps_table() {

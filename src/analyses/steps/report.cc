@@ -220,6 +220,13 @@ std::optional<StepRange> steps_of(const StepBreakdown& breakdown) {
   return range;
 }
 
+std::string dropped_text(const StepBreakdown& breakdown) {
+  const std::size_t dropped = breakdown.dropped_steps;
+  return std::to_string(dropped) + " of " + std::to_string(breakdown.steps.size() + dropped) +
+         " steps " + (dropped == 1 ? "is" : "are") + " left out, at the end: kernels of " +
+         (dropped == 1 ? "it" : "them") + " may be missing.";
+}
+
 }  // namespace
 
 std::string_view step_role_name(StepRole role) {
@@ -260,6 +267,7 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   report.shown = shown_columns(report.table);
   report.notes = analyses::work_time_notes(trace);
   if (!breakdown.why_no_steps.empty()) report.notes.push_back(breakdown.why_no_steps);
+  if (breakdown.dropped_steps > 0) report.notes.push_back(dropped_text(breakdown));
   report.source = report::source_report(trace);
   return report;
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -16,10 +15,10 @@
 #include "report/totals.h"
 #include "wire/json_emitter.h"
 #include "writers/tables/cell_json.h"
-#include "writers/tables/input_labels.h"
+#include "writers/tables/html_table.h"
 #include "writers/tables/json_members.h"
+#include "writers/tables/peoples_report.h"
 #include "writers/tables/report_table.h"
-#include "writers/tables/shown_cell.h"
 
 namespace tbtrace {
 namespace {
@@ -126,34 +125,6 @@ void add_totals(AnalysisReport::Totals& sums, const AnalysisReport::Totals& more
   }
 }
 
-/// Indents the names of a tree's rows.
-Table indented(const AnalysisReport::Tree& tree, Table rows) {
-  const std::optional<std::size_t> name = report::column_named(rows, tree.name);
-  const std::optional<std::size_t> depth = report::column_named(rows, tree.depth);
-  if (!name || !depth) return rows;
-  constexpr std::uint64_t kMostLevels = 20;
-  for (std::vector<Cell>& row : rows.rows) {
-    const auto* const level = std::get_if<std::uint64_t>(&row[*depth]);
-    auto* const text = std::get_if<std::string>(&row[*name]);
-    if (level == nullptr || text == nullptr) continue;
-    text->insert(0, 2 * static_cast<std::size_t>(std::min(*level, kMostLevels)), ' ');
-  }
-  return rows;
-}
-
-/// Values as texts with the units that their names have.
-Table with_units(const AnalysisReport::NamedValues& columns, Table rows) {
-  const std::optional<std::size_t> name = report::column_named(rows, columns.name);
-  const std::optional<std::size_t> value = report::column_named(rows, columns.value);
-  if (!name || !value) return rows;
-  for (std::vector<Cell>& row : rows.rows) {
-    const auto* const text = std::get_if<std::string>(&row[*name]);
-    const bool has_value = !std::holds_alternative<std::monostate>(row[*value]);
-    if (text != nullptr && has_value) row[*value] = writers::shown_cell(*text, row[*value]);
-  }
-  return rows;
-}
-
 /// Adds columns that only some reports show, each after the one that it follows there.
 void add_shown(std::vector<std::string>& shown, const std::vector<std::string>& more) {
   auto place = shown.begin();
@@ -163,90 +134,19 @@ void add_shown(std::vector<std::string>& shown, const std::vector<std::string>& 
   }
 }
 
-/// The columns to print: those for people, or all, those for people first.
-std::vector<std::string> columns_of(const AnalysisReport& report, const ReportOptions& options) {
-  std::vector<std::string> columns = report.shown;
-  const auto is_listed = [&](const std::string& name) {
-    return std::ranges::find(columns, name) != columns.end();
-  };
-  if (!options.sort_by.empty()) {
-    // Behind the columns that say what a row is, where the line is never too short for it.
-    const bool has_input = is_listed(kInputColumn);
-    const auto place = columns.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                             columns.size(), has_input ? 3 : 2));
-    const auto listed = std::ranges::find(columns, options.sort_by);
-    if (listed == columns.end()) {
-      columns.insert(place, options.sort_by);
-    } else if (listed > place) {
-      std::rotate(place, listed, listed + 1);
-    }
-  }
-  if (!options.wide) return columns;
-  for (const std::string& name : report.table.columns) {
-    if (!is_listed(name)) columns.push_back(name);
-  }
-  return columns;
-}
-
-std::size_t count_hidden(const AnalysisReport& report, const std::vector<std::string>& columns) {
-  std::size_t hidden = 0;
-  for (std::size_t column = 0; column < report.table.columns.size(); ++column) {
-    const bool is_shown = std::ranges::find(columns, report.table.columns[column]) != columns.end();
-    if (!is_shown && writers::has_values(report.table, column)) ++hidden;
-  }
-  return hidden;
-}
-
-/// Replaces paths by what tells them apart. `all` has the rows that are not shown, too.
-void shorten_inputs(const Table& all, Table& rows) {
-  const std::optional<std::size_t> input = report::column_named(all, kInputColumn);
-  if (!input) return;
-  std::vector<std::string> paths;
-  for (const std::vector<Cell>& row : all.rows) {
-    const auto* const path = std::get_if<std::string>(&row[*input]);
-    if (path != nullptr && (paths.empty() || paths.back() != *path)) paths.push_back(*path);
-  }
-  const std::vector<std::string> labels = writers::input_labels(paths);
-  std::map<std::string_view, std::string_view> label_of;
-  for (std::size_t at = 0; at < paths.size(); ++at) label_of[paths[at]] = labels[at];
-  for (std::vector<Cell>& row : rows.rows) {
-    auto* const path = std::get_if<std::string>(&row[*input]);
-    if (path != nullptr) *path = label_of[*path];
-  }
-}
-
 std::string text_for_people(const AnalysisReport& report, Table rows,
                             const ReportOptions& options) {
-  std::vector<std::string> columns = columns_of(report, options);
-  const std::size_t hidden_columns = count_hidden(report, columns);
-  if (report.tree && options.sort_by.empty()) rows = indented(*report.tree, std::move(rows));
-  if (report.tree && !options.sort_by.empty()) {
-    std::erase(columns, report.tree->path);
-    std::ranges::replace(columns, report.tree->name, report.tree->path);
-  }
-  if (report.named_values) rows = with_units(*report.named_values, std::move(rows));
-  shorten_inputs(report.table, rows);
-  writers::TotalsLine line = {.label = report.totals_label, .cells = {}};
-  AnalysisReport::Totals others;
-  for (const auto& total : report.totals) {
-    const bool is_zero = total.second == Cell(std::int64_t{0});
-    if (is_zero &&
-        std::ranges::find(report.totals_if_any, total.first) != report.totals_if_any.end()) {
-      continue;
-    }
-    (report::column_named(report.table, total.first) ? line.cells : others).push_back(total);
-  }
-  // The totals of a single row would say the same again.
-  const bool has_totals = report.table.rows.size() > 1;
+  const writers::PeoplesReport shown = writers::peoples_report(report, std::move(rows), options);
   const writers::TextLayout layout = {.width = options.wide ? 0 : options.width,
-                                      .hidden_rows = report.table.rows.size() - rows.rows.size(),
-                                      .hidden_columns = hidden_columns,
+                                      .hidden_rows = shown.hidden_rows,
+                                      .hidden_columns = shown.hidden_columns,
                                       .column_hint = options.how_to_show_all_columns};
-  std::string text = writers::report_table(rows, columns, layout,
-                                           has_totals && !line.cells.empty() ? &line : nullptr);
-  if (has_totals && !others.empty()) text += "\n" + writers::report_totals(others);
+  std::string text = writers::report_table(shown.rows, shown.columns, layout,
+                                           shown.line.cells.empty() ? nullptr : &shown.line);
+  if (!shown.totals.empty()) text += "\n" + writers::report_totals(shown.totals);
   if (!report.notes.empty()) {
-    text += "\n" + wrapped_text(writers::report_notes(report.notes), options.width);
+    if (!text.empty()) text += "\n";
+    text += wrapped_text(writers::report_notes(report.notes), options.width);
   }
   return text;
 }
@@ -315,6 +215,12 @@ Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& opt
     rows.rows.push_back(report.table.rows[row]);
   }
   return rows;
+}
+
+Result<std::string> report_html(const AnalysisReport& report, const ReportOptions& options) {
+  Result<Table> rows = report_rows(report, options);
+  if (!rows.ok()) return rows.status();
+  return writers::html_table(report, writers::peoples_report(report, *std::move(rows), options));
 }
 
 Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options) {

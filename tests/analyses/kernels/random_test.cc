@@ -31,27 +31,27 @@ std::string text_of(const std::optional<std::int64_t>& value) {
   return value ? std::to_string(*value) : "none";
 }
 
-/// All that tells a group from others, as one text.
-std::string key_of(const KernelGroup& group, const KernelsOptions& options) {
-  std::string key;
-  switch (options.group_by) {
+std::string key_of(const KernelGroup& group, KernelGrouping grouping) {
+  switch (grouping) {
     case KernelGrouping::name:
-      key = group.name;
-      break;
+      return group.name;
     case KernelGrouping::op:
-      key = group.op;
-      break;
+      return group.op;
     case KernelGrouping::family:
-      key = kernel_family_name(group.family);
-      break;
+      return std::string(kernel_family_name(group.family));
     case KernelGrouping::label:
-      key = group.label;
-      break;
+      return group.label;
     case KernelGrouping::launch:
-      key = group.name + "|" + group.op + "|" + text_of(group.grid) + "|" + text_of(group.block) +
-            "|" + text_of(group.registers) + "|" + text_of(group.shared_memory_bytes);
       break;
   }
+  return group.name + "|" + group.op + "|" + text_of(group.grid) + "|" + text_of(group.block) +
+         "|" + text_of(group.registers) + "|" + text_of(group.shared_memory_bytes);
+}
+
+/// All that tells a group from others, as one text.
+std::string key_of(const KernelGroup& group, const KernelsOptions& options) {
+  std::string key = key_of(group, options.group_by);
+  for (const KernelGrouping also : options.also_by) key += "|" + key_of(group, also);
   if (options.by_device || options.by_stream) key += "|" + std::to_string(group.device);
   if (options.by_stream) key += "|" + group.stream;
   return key;
@@ -192,7 +192,14 @@ std::vector<KernelsOptions> groupings() {
     all.push_back({.group_by = group_by});
     all.push_back({.group_by = group_by, .by_device = true});
     all.push_back({.group_by = group_by, .by_stream = true});
+    for (const KernelGrouping also : {KernelGrouping::name, KernelGrouping::op,
+                                      KernelGrouping::family, KernelGrouping::label}) {
+      all.push_back({.group_by = group_by, .also_by = {also}});
+    }
   }
+  all.push_back({.group_by = KernelGrouping::op,
+                 .also_by = {KernelGrouping::family, KernelGrouping::label},
+                 .by_stream = true});
   return all;
 }
 

@@ -57,6 +57,18 @@ Trace trace_of_rank() {
   return fixtures::finished(builder);
 }
 
+TEST(StepReport, SaysHowManyStepsAreLeftOut) {
+  StepBreakdown breakdown = two_steps();
+  EXPECT_TRUE(steps_report(trace_of_rank(), breakdown)->notes.empty());
+  breakdown.dropped_steps = 1;
+  EXPECT_THAT(steps_report(trace_of_rank(), breakdown)->notes,
+              ElementsAre("1 of 3 steps is left out, at the end: kernels of it may be missing."));
+  breakdown.dropped_steps = 3;
+  EXPECT_THAT(
+      steps_report(trace_of_rank(), breakdown)->notes,
+      ElementsAre("3 of 5 steps are left out, at the end: kernels of them may be missing."));
+}
+
 TEST(StepReport, HasARowPerStepAndTheirMeans) {
   const Trace trace = trace_of_rank();
   const AnalysisReport report = *steps_report(trace, two_steps());

@@ -26,7 +26,7 @@ Status check(const KernelsOptions& options) {
         "the kernels of torch-tb-profiler and HolisticTraceAnalysis cannot be grouped by device or "
         "stream, or limited to steps"};
   }
-  if (options.group_by != KernelGrouping::name) {
+  if (options.group_by != KernelGrouping::name || !options.also_by.empty()) {
     return {StatusCode::invalid_argument,
             "HolisticTraceAnalysis groups kernels by name only; group by name"};
   }

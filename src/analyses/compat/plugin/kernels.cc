@@ -8,6 +8,7 @@
 #include "analyses/compat/plugin/rules.h"
 #include "analyses/compat/plugin/tensor_cores.h"
 #include "analyses/compat/plugin/tree.h"
+#include "analyses/kernels/grouping.h"
 #include "analyses/kernels/keys.h"
 #include "analyses/kernels/report.h"
 #include "analyses/kernels/runs.h"
@@ -143,7 +144,7 @@ Status check(const KernelsOptions& options) {
         "the kernels of torch-tb-profiler and HolisticTraceAnalysis cannot be grouped by device or "
         "stream, or limited to steps"};
   }
-  if (options.group_by != KernelGrouping::name && options.group_by != KernelGrouping::launch) {
+  if (!groups_by_name(options) || !options.also_by.empty()) {
     return {StatusCode::invalid_argument,
             "torch-tb-profiler groups kernels by name or by launch; group by one of them"};
   }

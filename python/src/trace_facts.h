@@ -1,0 +1,16 @@
+// What Python shows of a trace itself: its repr, and its page in a notebook.
+#pragma once
+
+#include <string>
+
+#include "python_trace.h"
+
+namespace tbtrace::python {
+
+/// `<tbtrace.Trace: step.json, rank 0 of 2, 1 step, 28 events>`
+std::string trace_repr(const PythonTrace& trace);
+
+/// A table of facts: where and when it was recorded, how much there is, and what is wrong with it.
+std::string trace_html(const PythonTrace& trace);
+
+}  // namespace tbtrace::python

@@ -1,0 +1,175 @@
+"""Tables as objects of other packages, each of which is imported when it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from tbtrace import _tbtrace
+
+_AT_ONCE = 4096  # rows that exist as dictionaries while one iterates
+
+
+def rows(table: _tbtrace.Table) -> Iterator[dict[str, Any]]:
+    for first in range(0, len(table), _AT_ONCE):
+        yield from table[first : first + _AT_ONCE].to_dicts()
+
+
+def to_pandas(table: _tbtrace.Table, datetimes: bool) -> Any:
+    pandas = _package("pandas", "to_pandas")
+    base = _base_of(table, datetimes)
+    columns = {}
+    for part in table._parts():
+        columns[part[0]] = _pandas_array(pandas, part)
+        if base is not None and _is_instant(part[0], part[1]):
+            columns[part[0]] = _pandas_instants(pandas, part, base)
+    return pandas.DataFrame(columns, copy=False)
+
+
+def to_polars(table: _tbtrace.Table, datetimes: bool) -> Any:
+    polars = _package("polars", "to_polars")
+    base = _base_of(table, datetimes)
+    frame = polars.DataFrame(table)
+    if base is None:
+        return frame
+    instants = [name for name, kind in frame.schema.items() if _is_instant(name, "l") and kind == polars.Int64]
+    return frame.with_columns((polars.col(name) + base).cast(polars.Datetime("ns", "UTC")) for name in instants)
+
+
+def to_arrow(table: _tbtrace.Table, datetimes: bool) -> Any:
+    pyarrow = _package("pyarrow", "to_arrow")
+    base = _base_of(table, datetimes)
+    made = pyarrow.table(table)
+    if base is None:
+        return made
+    compute = importlib.import_module("pyarrow.compute")
+    for at, field in enumerate(made.schema):
+        if _is_instant(field.name, "l") and field.type == pyarrow.int64():
+            instants = compute.add(made[field.name], base).cast(pyarrow.timestamp("ns", "UTC"))
+            made = made.set_column(at, field.name, instants)
+    return made
+
+
+def to_parquet(table: _tbtrace.Table, path: str | os.PathLike[str], overwrite: bool, datetimes: bool) -> None:
+    _package("pyarrow", "to_parquet")
+    parquet = importlib.import_module("pyarrow.parquet")
+    made = to_arrow(table, datetimes)
+    place = os.fspath(path)
+    if not overwrite and os.path.lexists(place):
+        raise FileExistsError(f"{place}: exists already; overwrite=True replaces it")
+    number, waiting = tempfile.mkstemp(prefix=".tbtrace-", dir=os.path.dirname(place) or ".")
+    try:
+        with os.fdopen(number, "wb") as file:
+            parquet.write_table(made, file)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(waiting, 0o666 & ~mask)  # mkstemp() lets only the owner read it
+        os.replace(waiting, place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(waiting)
+        raise
+
+
+def to_numpy(table: _tbtrace.Table) -> Any:
+    numpy = _package("numpy", "to_numpy")
+    fields = {part[0]: _numpy_array(numpy, part) for part in table._parts()}
+    made = numpy.empty(len(table), [(name, values.dtype) for name, values in fields.items()])
+    for name, values in fields.items():
+        made[name] = values
+    return made
+
+
+def column_array(column: _tbtrace.Column, dtype: Any, copy: bool | None) -> Any:
+    numpy = importlib.import_module("numpy")
+    if copy is False:
+        raise ValueError("an array of a column is a copy of it")
+    made = _numpy_array(numpy, column._parts())
+    return made if dtype is None else made.astype(dtype)
+
+
+def _package(name: str, method: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name != name:
+            raise
+        raise ModuleNotFoundError(f"{method}() needs {name}: pip install {name}", name=name) from None
+
+
+def _base_of(table: _tbtrace.Table, datetimes: bool) -> int | None:
+    if not datetimes:
+        return None
+    if table.base_time_ns is None:
+        raise ValueError(
+            "datetimes are of the tables of one trace, in exact figures: times of several traces count from "
+            "the start of each, and those of other tools from another one"
+        )
+    return table.base_time_ns
+
+
+def _is_instant(name: str, kind: str) -> bool:
+    """Whether the values of a column say when, not how long."""
+    return kind == "l" and any(name == end or name.endswith("_" + end) for end in ("start_ns", "end_ns", "at_ns"))
+
+
+# A part is (name, Arrow's format, bytes of values, a byte per row that is 1 where there is none, texts).
+_Part = tuple[str, str, bytes | None, bytes | None, list[Any] | None]
+_TYPES = {"l": "int64", "L": "uint64", "g": "float64", "b": "bool", "i": "int32"}
+
+
+def _values(numpy: Any, part: _Part) -> tuple[Any, Any]:
+    """Numbers, and where there is none."""
+    values = numpy.frombuffer(part[2], _TYPES[part[1]]).copy()
+    if part[3] is None:
+        return values, numpy.zeros(len(values), bool)
+    return values, numpy.frombuffer(part[3], bool).copy()
+
+
+def _objects(numpy: Any, values: list[Any]) -> Any:
+    made = numpy.empty(len(values), object)
+    for at, value in enumerate(values):  # numpy would make lists of one length a second dimension
+        made[at] = value
+    return made
+
+
+def _numpy_array(numpy: Any, part: _Part) -> Any:
+    if part[2] is None:
+        return _objects(numpy, part[4] or [])
+    values, missing = _values(numpy, part)
+    if part[1] == "i":
+        texts = _objects(numpy, [*(part[4] or []), None])
+        return texts[numpy.where(missing, -1, values)]
+    if part[1] == "g":
+        values[missing] = numpy.nan
+    elif missing.any():
+        values = values.astype(object)
+        values[missing] = None
+    return values
+
+
+def _pandas_array(pandas: Any, part: _Part) -> Any:
+    numpy = importlib.import_module("numpy")
+    if part[2] is None:
+        return pandas.Series(_objects(numpy, part[4] or []), dtype=object)
+    values, missing = _values(numpy, part)
+    if part[1] == "i":
+        values[missing] = -1
+        return pandas.Categorical.from_codes(values, categories=pandas.Index(part[4] or [], dtype=object))
+    if part[1] == "g":
+        return pandas.arrays.FloatingArray(values, missing)
+    if part[1] == "b":
+        return pandas.arrays.BooleanArray(values, missing)
+    return pandas.arrays.IntegerArray(values, missing)
+
+
+def _pandas_instants(pandas: Any, part: _Part, base: int) -> Any:
+    numpy = importlib.import_module("numpy")
+    values, missing = _values(numpy, part)
+    instants = (values + base).view("datetime64[ns]")
+    instants[missing] = numpy.datetime64("NaT")
+    return pandas.DatetimeIndex(instants).tz_localize("UTC")
