@@ -87,6 +87,7 @@ std::string why_no_weight(const StacksPart& part, const Trace& trace) {
 Status add_table(const TablePart& part, const Trace& trace, ViewContent& content) {
   const TableDescription& table = *table_named(part.table);
   OptionValues options;
+  options.of_command_line = true;  // people give them to the command that is below the table
   for (const auto& [name, value] : part.options) options.set(name, value);
   Result<AnalysisReport> report = make_table(table, trace, options);
   if (!report.ok()) return report.status();

@@ -50,7 +50,7 @@ struct Highest {
   }
 };
 
-/// What a line allocated, by which two ends of steps it was alive at.
+/// What a line holds more at the end of a step than at the end of the one before.
 struct StepChange {
   LinePlaces::Line line;
   std::size_t step;
