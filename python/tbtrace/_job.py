@@ -12,8 +12,10 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -136,18 +138,54 @@ class Job:
         _write_parquet(self, os.fspath(directory), run)
 
 
-def row_of(path: str, options: Options) -> Row:
+class Children:
+    """The processes that read traces, for a caller who may have to end them. Any number of threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def run(self, command: Sequence[str]) -> tuple[int, bytes]:
+        """Runs a program to its end: its exit code, negative for a signal, and what it said."""
+        with self._lock:
+            if self._ended:
+                return -signal.SIGINT, b""
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self._running.add(child)
+        try:
+            with child:
+                _, said = child.communicate()
+            return child.returncode, said
+        finally:
+            with self._lock:
+                self._running.remove(child)
+
+    def end(self) -> None:
+        """Kills all of them. None starts any more."""
+        with self._lock:
+            self._ended = True
+            for child in self._running:
+                child.kill()
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+
+def row_of(path: str, options: Options, children: Children | None = None) -> Row:
     """Reads a trace and makes its partial, in a process of its own: whatever happens to that, only
     this path is lost. Runs on a worker."""
+    children = children or Children()
     try:
         if options.cache is None:
             with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
-                return _made(path, os.path.join(folder, "trace.tbp"), options)
+                return _made(path, os.path.join(folder, "trace.tbp"), options, children)
         place = os.path.join(options.cache, _cache_name(path, options))
         with contextlib.suppress(_tbtrace.TraceError):
             return _finished(_tbtrace.Partial.read(place), reused=1)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        return _made(path, place, options)
+        return _made(path, place, options, children)
     except (_tbtrace.TraceError, OSError) as problem:
         return _failed(path, str(problem))
 
@@ -185,18 +223,20 @@ def job_of(row: Row, not_found: Sequence[tuple[str, str]]) -> Job:
     return Job(_tbtrace.Partial.from_bytes(row.data), failed, row.reused)
 
 
-def _made(path: str, place: str, options: Options) -> Row:
+def _made(path: str, place: str, options: Options, children: Children) -> Row:
     command = [program(), "partial", path if path[:1] != "-" else f"./{path}", "-o", place, "--overwrite", "-q"]
     command += ["--group-by-stack-n", str(options.group_by_stack_n), "--stack-source", options.stack_source]
     command += ["-j", str(options.threads)] + (["--strict"] if options.strict else [])
     for _ in range(2):  # once more if it is killed: perhaps memory was short for a moment
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-        if done.returncode >= 0:
+        code, said = children.run(command)
+        if code >= 0 or -code == signal.SIGINT or children.ended:
             break
-    if done.returncode < 0:
-        return _failed(path, f"its process was killed twice (signal {-done.returncode}); is there enough memory?")
-    if done.returncode > 0:
-        return _failed(path, os.fsdecode(done.stderr).strip().removeprefix("tbtrace: "))
+    if -code == signal.SIGINT or children.ended:  # Ctrl-C goes to all processes of a terminal
+        return _failed(path, "was interrupted")
+    if code < 0:
+        return _failed(path, f"its process was killed twice (signal {-code}); is there enough memory?")
+    if code > 0:
+        return _failed(path, os.fsdecode(said).strip().removeprefix("tbtrace: "))
     return _finished(_tbtrace.Partial.read(place), reused=0)
 
 

@@ -8,6 +8,7 @@ Each method is a CTest test python.ENGINE_NAME for local; of ray and spark one t
 """
 
 import contextlib
+import io
 import json
 import os
 import pathlib
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import tbtrace
@@ -283,6 +285,61 @@ class Jobs(unittest.TestCase):
         self.assertEqual(len(job.sources), 3)
         self.assertEqual([path for path, _ in job.failed], [str(poison)])
         self.assertIn("killed twice (signal 9)", job.failed[0][1])
+
+    def test_ctrl_c_ends_a_job(self):
+        if ENGINE != "local":
+            self.skipTest("the processes are those of a cluster")
+        hanging = [self.folder / f"hanging_{number}.json" for number in range(4)]
+        for path in hanging:
+            os.mkfifo(path)  # nobody writes to it
+        script = f"import tbtrace; tbtrace.local.summarize({[str(path) for path in hanging]}, workers=2)"
+        for everyone in (False, True):  # a signal to the program alone, and as a terminal does it
+            program = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, start_new_session=True)
+            self.addCleanup(program.kill)
+
+            def children():
+                found = []
+                for folder in pathlib.Path("/proc").glob("[0-9]*"):
+                    with contextlib.suppress(OSError):
+                        if f"partial\0{self.folder}/hanging_".encode() in (folder / "cmdline").read_bytes():
+                            found.append(folder.name)
+                return found
+
+            deadline = time.monotonic() + 60
+            while len(children()) < 2 and time.monotonic() < deadline:
+                self.assertIsNone(program.poll())
+                time.sleep(0.05)
+            if everyone:
+                os.killpg(program.pid, signal.SIGINT)
+            else:
+                program.send_signal(signal.SIGINT)
+            _, said = program.communicate(timeout=60)  # forever if it waited for the files
+            self.assertTrue(said.decode().strip().endswith("KeyboardInterrupt"), said.decode())
+            self.assertNotEqual(program.returncode, 0)
+            self.assertEqual(children(), [])
+
+    def test_a_job_says_how_far_it_is(self):
+        if ENGINE != "local":
+            self.skipTest("clusters show progress of their own")
+        made_ranks(self.folder, 3)
+        seen = []
+        tbtrace.local.summarize(self.folder, workers=2, progress=lambda *at: seen.append(at))
+        self.assertEqual((seen[0], seen[-1]), ((0, 3), (3, 3)))
+        self.assertEqual(seen, sorted(seen))
+
+        def stop(done, total):
+            raise RuntimeError(f"{done} of {total}")
+
+        with self.assertRaisesRegex(RuntimeError, "0 of 3"):
+            tbtrace.local.summarize(self.folder, progress=stop)
+        shown = io.StringIO()
+        with contextlib.redirect_stderr(shown):
+            tbtrace.local.summarize(self.folder)
+        self.assertEqual(shown.getvalue(), "")
+        with contextlib.redirect_stderr(shown):
+            tbtrace.local.summarize(self.folder, progress=True)
+        self.assertIn("\r[##############################] 3 of 3 traces", shown.getvalue())
+        self.assertTrue(shown.getvalue().endswith("\r\x1b[K"))
 
     def rows_alone(self):
         from tbtrace._job import Options, row_of
