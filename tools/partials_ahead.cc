@@ -72,8 +72,7 @@ bool PartialsAhead::may_start() const {
 void PartialsAhead::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock,
-                  [this] { return is_stopped_ || started_ == paths_.size() || may_start(); });
+    changed_.wait(lock, [this] { return is_stopped_ || started_ == paths_.size() || may_start(); });
     if (is_stopped_ || started_ == paths_.size()) return;
     const std::size_t number = started_++;
     bytes_being_read_ += sizes_[number];

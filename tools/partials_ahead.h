@@ -27,7 +27,8 @@ struct MadePartial {
   std::optional<Result<Partial>> partial = {};
 };
 
-/// Of the calling thread. It makes a few ahead of what is taken, and fewer of large files at a time.
+/// Of the calling thread. It makes a few ahead of what is taken, and fewer of large files at a
+/// time.
 class PartialsAhead {
  public:
   /// `reading.threads`: of all together, 0: one per core.
