@@ -11,16 +11,12 @@
 #include <tbtrace/report.h>
 
 namespace tbtrace::tools {
-namespace {
 
-/// Whether a file is a partial. A file that cannot be read is not; who reads it says why.
 bool is_partial(const std::string& path) {
   if (path == "-") return false;
   const Result<bool> is = is_partial_file(path);
   return is.ok() && *is;
 }
-
-}  // namespace
 
 void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues,
                     Console& console) {
@@ -86,8 +82,16 @@ int InputLoop::run(const TakeTrace& take_trace, const TakePartial& take_partial,
   if (!found_) {
     if (const int code = find(); code != kDone) return code;
   }
+  std::optional<PartialsAhead> ahead;
+  const bool has_choice = rules_.rank.rank() || rules_.rank.iteration();
+  if (made_with_ && found_->paths.size() > 1 && reading_.threads != 1 && !has_choice) {
+    ahead.emplace(found_->paths, reading_, *made_with_);
+  }
   for (std::size_t input = 0; input < found_->paths.size(); ++input) {
-    const int code = take(found_->paths[input], take_trace, take_partial);
+    const std::string& path = found_->paths[input];
+    MadePartial made = ahead ? ahead->next() : MadePartial();
+    const int code = made.is_trace ? take_made(std::move(made), path, take_partial)
+                                   : take(path, take_trace, take_partial);
     if (code != kDone) fail(code);
     if (code != kDone && rules_.needs_all) return code;
     if (!rules_.counted.empty()) console_.count(rules_.counted, input + 1, found_->paths.size());
@@ -190,8 +194,7 @@ Result<Trace> InputLoop::read(const std::string& path) {
   const auto elapsed = std::chrono::steady_clock::now() - start;
   console_.progress(subject, 1, 1);
   if (!trace.ok()) {
-    console_.error(subject, trace.status().message());
-    remarks_.push_back(subject + ": " + trace.status().message());
+    say_unread(path, trace.status());
     return trace;
   }
   if (Status merged = trace->check_not_merged(); !merged.ok()) {
@@ -199,11 +202,34 @@ Result<Trace> InputLoop::read(const std::string& path) {
     return merged;
   }
   if (rules_.issues_are_results) return trace;
-  warn_of_issues(subject, trace->issues(), console_);
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
-  console_.note(subject, "read " + std::to_string(trace->events().size()) + " ranges in " +
-                             std::to_string(milliseconds) + " ms");
+  say_read(path, trace->issues(), trace->events().size(), milliseconds);
   return trace;
+}
+
+int InputLoop::say_unread(const std::string& path, const Status& status) {
+  console_.error(subject_of(path), status.message());
+  remarks_.push_back(subject_of(path) + ": " + status.message());
+  return exit_code(status);
+}
+
+void InputLoop::say_read(const std::string& path, const std::vector<Issue>& issues,
+                         std::size_t events, std::int64_t milliseconds) {
+  warn_of_issues(subject_of(path), issues, console_);
+  console_.note(subject_of(path), "read " + std::to_string(events) + " ranges in " +
+                                      std::to_string(milliseconds) + " ms");
+}
+
+int InputLoop::take_made(MadePartial made, const std::string& path,
+                         const TakePartial& take_partial) {
+  if (!made.read.ok()) return say_unread(path, made.read);
+  say_read(path, made.issues, made.events, made.milliseconds);
+  if (!made.partial->ok()) {
+    return finish(made.partial->status(), subjects_of_input(path, standard_), console_);
+  }
+  const int code = take_partial(*std::move(*made.partial), path);
+  taken_ += code == kDone ? 1 : 0;
+  return code;
 }
 
 /// A partial has several ranks together, so it is taken or not as a whole.
@@ -243,6 +269,7 @@ int run_sum(std::string_view verb, const StandardOptions& standard, Console& con
     return kDone;
   };
   InputLoop loop(verb, standard, reading, console, rules);
+  if (!rules.only_partials) loop.make_partials(options);
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
         return add(within_memory([&] { return Partial::of(trace, path, options); }), path);

@@ -22,6 +22,7 @@
 #include "console.h"
 #include "options.h"
 #include "out_of_memory.h"
+#include "partials_ahead.h"
 #include "rank_choice.h"
 
 namespace tbtrace::tools {
@@ -50,6 +51,9 @@ template <typename Work>
 int finish_work(const Work& work, const Subjects& subjects, Console& console) {
   return finish(within_memory(work), subjects, console);
 }
+
+/// Whether a file is a partial. A file that cannot be read is not; who reads it says why.
+bool is_partial(const std::string& path);
 
 /// Whether inputs name a partial, as a file or by a pattern.
 bool any_partial(const std::vector<std::string>& inputs);
@@ -81,6 +85,9 @@ class InputLoop {
   int run(const TakeTrace& take, const TakePartial& take_partial,
           const std::function<int()>& finish_all = {});
 
+  /// Lets run() make partials of traces on several threads and give them to `take_partial`.
+  void make_partials(const PartialOptions& options) { made_with_ = options; }
+
   /// How many inputs find() found.
   std::size_t size() const { return found_->paths.size(); }
 
@@ -94,7 +101,11 @@ class InputLoop {
 
  private:
   int take(const std::string& path, const TakeTrace& take, const TakePartial& take_partial);
+  int take_made(MadePartial made, const std::string& path, const TakePartial& take_partial);
   Result<Trace> read(const std::string& path);
+  int say_unread(const std::string& path, const Status& status);
+  void say_read(const std::string& path, const std::vector<Issue>& issues, std::size_t events,
+                std::int64_t milliseconds);
   bool is_chosen(const Partial& partial);
   void find_their_jobs();
   bool is_searched() const;
@@ -106,6 +117,7 @@ class InputLoop {
   ReadOptions reading_;
   Console& console_;
   InputRules rules_;
+  std::optional<PartialOptions> made_with_;
   std::optional<FoundTraces> found_;
   std::map<std::string, std::int64_t> ranks_;  // of inputs, as far as they are known unread
   std::vector<std::string> remarks_;

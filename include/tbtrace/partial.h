@@ -74,6 +74,7 @@ struct PartialSource {
   std::optional<std::int64_t> start_ns = {};         ///< of the earliest range, since 1970
   std::optional<std::int64_t> base_time_ns = {};     ///< `baseTimeNanoseconds`
   std::map<std::string, std::string> versions = {};  ///< by what has them: `NCCL`, `CUDA`
+  std::optional<std::uint64_t> events = {};
 };
 
 /// Only what a table is made from that partials have.

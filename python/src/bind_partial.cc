@@ -1,24 +1,36 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/jobs.h>
 #include <tbtrace/partial.h>
+#include <tbtrace/summary.h>
 
 #include "arguments.h"
 #include "flame_graph.h"
 #include "module.h"
 #include "operators.h"
+#include "partials/content.h"
 #include "report.h"
+#include "summary.h"
 #include "table_methods.h"
+#include "trace/issues.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -69,10 +81,28 @@ PythonPartial merge(const std::vector<PythonPartial>& partials) {
   return shared(std::move(sum));
 }
 
+/// Whether an issue means that a part of the trace is missing. Unknown ones are of a newer version.
+bool loses_data(std::string_view id) {
+  const auto row = std::ranges::find(kIssueTable, id, &IssueRow::id);
+  return row == kIssueTable.end() || row->severity == Severity::data_loss;
+}
+
 nb::list sources(const PythonPartial& partial) {
   nb::list sources;
+  const std::vector<partials::SourceContent>& contents = partial.partial->content().of_sources;
+  std::size_t number = 0;
   for (const PartialSource& source : partial.partial->sources()) {
     nb::dict row;
+    nb::dict issues;
+    bool is_damaged = false;
+    for (const auto& [id, count] : contents[number++].report.issues) {
+      issues[id.c_str()] = count;
+      is_damaged = is_damaged || loses_data(id);
+    }
+    row["start_ns"] = source.start_ns;
+    row["events"] = source.events;
+    row["issues"] = issues;
+    row["damaged"] = is_damaged;
     row["digest"] = source.digest;
     row["name"] = path_object(source.name);
     row["rank"] = source.rank;
@@ -113,6 +143,60 @@ PythonTable stragglers(const PythonPartial& partial) {
   return python_table(stragglers_report(job_of(partial)));
 }
 
+/// The ranks of which no source is, whatever job it is of. The largest world size counts.
+std::vector<std::int64_t> missing_ranks(const PythonPartial& partial) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const nb::gil_scoped_release working;
+  const JobList list = find_jobs(partial.partial->sources());
+  std::set<std::int64_t> there;
+  std::int64_t count = 0;
+  for (const Job& job : list.jobs) {
+    for (const std::int64_t rank : job.ranks()) there.insert(rank);
+    for (const RankRange& range : job.missing_ranks) count = std::max(count, range.last + 1);
+  }
+  if (count > kMost) {
+    throw Failure(Status(StatusCode::unreadable_input,
+                         "a trace is of a job of " + std::to_string(count) +
+                             " ranks, too many to list those that are missing"));
+  }
+  std::vector<std::int64_t> missing;
+  for (std::int64_t rank = 0; rank < count; ++rank) {
+    if (!there.contains(rank)) missing.push_back(rank);
+  }
+  return missing;
+}
+
+/// (path, the path that it repeats) of sources with the rank and the start of another one.
+std::vector<std::pair<nb::object, nb::object>> repeated(const PythonPartial& partial) {
+  std::vector<std::pair<nb::object, nb::object>> repeated;
+  // By rank, iteration and start. Files whose names differ are of jobs of their own.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string> first;
+  const JobList list = find_jobs(partial.partial->sources());
+  for (const Job& job : list.jobs) {
+    for (const RepeatedFile& file : job.repeated) {
+      repeated.emplace_back(path_object(file.file.path), path_object(file.repeats));
+    }
+    for (const JobFile& file : job.files) {
+      if (!file.rank || !file.start_ns) continue;
+      const auto [known, is_new] =
+          first.try_emplace({*file.rank, file.iteration.value_or(-1), *file.start_ns}, file.path);
+      if (!is_new) repeated.emplace_back(path_object(file.path), path_object(known->second));
+    }
+  }
+  return repeated;
+}
+
+/// The lines of the traces, and what is said of the job as a whole.
+PythonSummary summary(const PythonPartial& partial) {
+  const nb::gil_scoped_release working;
+  std::vector<TraceSummary> made = partial_summaries(*partial.partial);
+  std::optional<StragglerResult> stragglers =
+      stragglers_of(value_of(rank_records(*partial.partial)));
+  if (stragglers) add_straggler_findings(made, *stragglers);
+  return {std::make_shared<const std::vector<TraceSummary>>(std::move(made)),
+          std::move(stragglers)};
+}
+
 std::vector<std::string> remarks(const PythonPartial& partial) {
   const nb::gil_scoped_release working;
   return job_remarks(find_jobs(partial.partial->sources()));
@@ -151,7 +235,11 @@ void bind_partial(nb::module_& module) {
       .def("__len__", [](const PythonPartial& self) { return self.partial->sources().size(); })
       .def_prop_ro("sources", sources,
                    "The traces in it, by the hash of their content: `digest`, `name`, `rank`, "
-                   "`host`, `process`.",
+                   "`host`, `process`,\n`start_ns` (Unix time, None if unknown), `events` (None in "
+                   "partials of older "
+                   "versions), `issues` "
+                   "(how often, by id), and `damaged`,\nwhether an issue means that a part is "
+                   "missing.",
                    nb::sig("def sources(self) -> list[dict[str, typing.Any]]"))
       .def(
           "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
@@ -171,6 +259,24 @@ void bind_partial(nb::module_& module) {
           "stragglers", stragglers,
           "The ranks that hold up the job, as TraceSet.stragglers(); from all steps, whatever the\n"
           "partial leaves out.")
+      .def_prop_ro("missing_ranks", missing_ranks,
+                   "The ranks of which it has no trace, up to the largest world size that a trace "
+                   "names.",
+                   nb::sig("def missing_ranks(self) -> list[int]"))
+      .def(
+          "sql",
+          [](nb::handle self, const std::string& query) {
+            return nb::module_::import_("tbtrace._sql").attr("answer")(self, query);
+          },
+          "query"_a,
+          "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
+          "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
+          "by the names of the methods, with exact figures; each is made when a query names it.",
+          nb::sig("def sql(self, query: str) -> typing.Any"))
+      .def("repeated", repeated,
+           "(path, the other one's) of traces with the rank and the start of another one.",
+           nb::sig("def repeated(self) -> list[tuple[str, str]]"))
+      .def("summary", summary, "A line per trace, and what is said of the job as a whole.")
       .def("remarks", remarks,
            "What to know of the job before trusting a result: that ranks are missing or there\n"
            "twice, that the sources are of several jobs or of different versions. A sentence each.",

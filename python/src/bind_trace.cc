@@ -1,4 +1,6 @@
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <istream>
 #include <memory>
 #include <optional>
@@ -46,6 +48,52 @@ class MemoryBuffer : public std::streambuf {
   }
 };
 
+/// The bytes of a Python file object, as a stream. Any thread may read it, one at a time.
+class FileObjectBuffer : public std::streambuf {
+ public:
+  explicit FileObjectBuffer(nb::handle file) : read_(file.attr("read")) {}
+
+  /// Throws what Python's read() has thrown.
+  void check() {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ protected:
+  int_type underflow() override {
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    const nb::gil_scoped_acquire python;
+    if (failure_) return traits_type::eof();
+    try {
+      const nb::object piece = read_(kPiece);
+      if (piece.is_none()) wrong_argument("the file object has no bytes yet; open it to block");
+      const nb::object bytes = nb::steal(PyBytes_FromObject(piece.ptr()));
+      if (!bytes.is_valid()) throw nb::python_error();
+      const auto content = nb::borrow<nb::bytes>(bytes);
+      piece_.assign(content.c_str(), content.size());
+    } catch (...) {
+      failure_ = std::current_exception();
+      return traits_type::eof();
+    }
+    setg(piece_.data(), piece_.data(), piece_.data() + piece_.size());
+    return piece_.empty() ? traits_type::eof() : traits_type::to_int_type(piece_.front());
+  }
+
+ private:
+  const nb::object read_;
+  std::string piece_;
+  std::exception_ptr failure_;
+};
+
+/// What people call a file object.
+std::string name_of(nb::handle file) {
+  for (const char* const attribute : {"full_name", "path", "name"}) {
+    if (!nb::hasattr(file, attribute)) continue;
+    const nb::object name = file.attr(attribute);
+    if (nb::isinstance<nb::str>(name)) return path_of(name);
+  }
+  return "<file object>";
+}
+
 Result<Trace> read_bytes(std::string_view bytes, const ReadOptions& options) {
   MemoryBuffer buffer(bytes);
   std::istream stream(&buffer);
@@ -59,7 +107,7 @@ PythonTrace finish(Result<Trace> trace, std::string name) {
 }
 
 PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
-                 const std::optional<Names>& arguments) {
+                 const std::optional<Names>& arguments, const std::optional<std::string>& name) {
   ReadOptions options;
   options.threads = threads_of(threads);
   options.strict = strict;
@@ -69,24 +117,46 @@ PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
     if (nb::hasattr(source, "encoding")) {
       wrong_argument("the file object gives text; open the file with mode 'rb'");
     }
-    return read(source.attr("read")(), threads, strict, arguments);
+    const std::string called = name ? *name : name_of(source);
+    FileObjectBuffer buffer(source);
+    std::optional<Result<Trace>> trace;
+    {
+      const nb::gil_scoped_release working;
+      std::istream stream(&buffer);
+      trace.emplace(read_trace(stream, options));
+    }
+    buffer.check();
+    return finish(*std::move(trace), called);
   }
   if (!nb::isinstance<nb::bytes>(source) && PyObject_CheckBuffer(source.ptr()) != 0) {
     const nb::object content = nb::steal(PyBytes_FromObject(source.ptr()));
     if (!content.is_valid()) throw nb::python_error();
-    return read(content, threads, strict, arguments);
+    return read(content, threads, strict, arguments, name);
   }
   if (nb::isinstance<nb::bytes>(source)) {
     const auto bytes = nb::borrow<nb::bytes>(source);
     const std::string_view content(bytes.c_str(), bytes.size());
     const nb::gil_scoped_release working;
-    return finish(read_bytes(content, options), "<bytes>");
+    return finish(read_bytes(content, options), name.value_or("<bytes>"));
   }
-  const std::string path = path_of(source);
+  const nb::object place = nb::module_::import_("tbtrace._paths").attr("opened")(source);
+  if (nb::hasattr(place, "read")) {
+    const nb::object closes = place.attr("__enter__")();
+    const auto close = [&] { place.attr("__exit__")(nb::none(), nb::none(), nb::none()); };
+    try {
+      PythonTrace trace = read(closes, threads, strict, arguments, name ? *name : path_of(source));
+      close();
+      return trace;
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  const std::string path = path_of(place);
   const nb::gil_scoped_release working;
   Result<Trace> trace = read_trace(path, options);
   check_there(trace.status(), path);
-  return finish(std::move(trace), path);
+  return finish(std::move(trace), name.value_or(path));
 }
 
 PythonOperators operators(const PythonTrace& self, const std::optional<Names>& group_by,
@@ -342,6 +412,16 @@ void add_tables(nb::class_<PythonTrace>& trace) {
       .def("checks", checks,
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
            "finding.")
+      .def(
+          "sql",
+          [](nb::handle self, const std::string& query) {
+            return nb::module_::import_("tbtrace._sql").attr("answer")(self, query);
+          },
+          "query"_a,
+          "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
+          "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
+          "by the names of the methods, with exact figures; each is made when a query names it.",
+          nb::sig("def sql(self, query: str) -> typing.Any"))
       .def("summary", summary, "The first page about the trace.")
       .def("view", view_of, "name"_a,
            "One view of the page, such as 'steps': the JSON `tbtrace.view/1`, of 'timeline'\n"
@@ -411,9 +491,12 @@ void bind_trace(nb::module_& module) {
                      "-> Operators"));
   module.def(
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
-      "arguments"_a = nb::none(),
+      "arguments"_a = nb::none(), "name"_a = nb::none(),
       "Reads a trace: Chrome or Kineto JSON, plain or compressed, also damaged.\n\n"
-      "`source`: a path, bytes or a buffer of them, or a file object in binary mode. `threads`: "
+      "`source`: a path, bytes or a buffer of them, a file object in binary mode, or what fsspec\n"
+      "opens, such as 's3://bucket/rank0.json.gz' (pip install tbtrace[paths]). `name`: what it "
+      "is\n"
+      "called in messages and tables, its path if None. `threads`: "
       "None for one per "
       "core.\n"
       "`strict`: any problem of the file is an error; without, problems are counted in\n"
@@ -426,7 +509,8 @@ void bind_trace(nb::module_& module) {
       nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
               "typing.BinaryIO, *, "
               "threads: int | None = None, strict: bool = False, "
-              "arguments: str | collections.abc.Sequence[str] | None = None) -> Trace"));
+              "arguments: str | collections.abc.Sequence[str] | None = None, "
+              "name: str | None = None) -> Trace"));
 }
 
 }  // namespace tbtrace::python

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,8 +107,21 @@ PythonPartial partial(const PythonTraceSet& self, int group_by_stack_n,
     const TraceOfSet& trace = traces[number];
     made[number].emplace(value_of(Partial::of(trace.trace, trace.path, options), trace.path));
   });
-  for (std::size_t next = 1; next < made.size(); ++next) check(made[0]->merge(*made[next]));
-  return {std::make_shared<const Partial>(*std::move(made[0]))};
+  // Of traces with the same content the first path counts, as in jobs.
+  std::vector<std::size_t> order(made.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t number) { return traces[number].path; });
+  std::set<std::string> digests;
+  std::optional<Partial> sum;
+  for (const std::size_t number : order) {
+    if (!digests.insert(made[number]->sources().front().digest).second) continue;
+    if (sum) {
+      check(sum->merge(*made[number]));
+    } else {
+      sum = *std::move(made[number]);
+    }
+  }
+  return {std::make_shared<const Partial>(*std::move(sum))};
 }
 
 PythonTable checks(const PythonTraceSet& self) {
@@ -190,11 +206,22 @@ void bind_trace_set(nb::module_& module) {
                   "int = 5, "
                   "stack_source: typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> "
                   "Operators"))
+      .def(
+          "sql",
+          [](nb::handle self, const std::string& query) {
+            return nb::module_::import_("tbtrace._sql").attr("answer")(self, query);
+          },
+          "query"_a,
+          "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
+          "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
+          "by the names of the methods, with exact figures; each is made when a query names it.",
+          nb::sig("def sql(self, query: str) -> typing.Any"))
       .def("summary", summary, "A line per trace, findings, and the page of the slowest.")
       .def(
           "partial", partial, nb::kw_only(), "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
           "The tables of all traces together, also their flame graph, in a form that adds up with\n"
-          "others. Arguments as those of Trace.partial().")
+          "others. Arguments as those of Trace.partial(). Of traces with the same content one "
+          "counts.")
       .def("checks", checks,
            "What is missing or contradictory in the traces and among them, with cause and remedy.")
       .def("collectives", collectives,

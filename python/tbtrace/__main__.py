@@ -10,7 +10,11 @@ def program() -> str:
 
 
 def main() -> None:
-    """Becomes the program: arguments, signals and the exit code are its own."""
+    """Becomes the program: arguments, signals and the exit code are its own. The verb `sql` is Python's."""
+    if sys.argv[1:2] == ["sql"]:
+        from tbtrace._sql import command
+
+        sys.exit(command(sys.argv[2:]))
     try:
         os.environ.setdefault("TBTRACE_PYTHON", sys.executable)  # whose TensorBoard `tbtrace tensorboard` starts
         os.execv(program(), ["tbtrace", *sys.argv[1:]])

@@ -12,14 +12,19 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from tbtrace import _tbtrace
 from tbtrace.__main__ import program
+from tbtrace._paths import is_remote
+from tbtrace._sql import answer
 
 Path = str | os.PathLike[str]
 Paths = Path | Sequence[Path]
@@ -28,7 +33,6 @@ OperatorGroup = Literal["shape", "stack", "overload_name"]
 
 TOGETHER = 32  # partials that one task of a cluster merges
 
-_NO_RANK = "__HIVE_DEFAULT_PARTITION__"  # as Hive, DuckDB and Polars name a folder without a value
 _END = 65536  # bytes at each end of a file that its name in the cache depends on
 
 
@@ -44,25 +48,38 @@ class Options:
 
 
 @dataclass(frozen=True)
+class File:
+    """What became of a file."""
+
+    path: str
+    digest: str | None = None  # of its content, if it was read
+    size: int | None = None
+    problem: str | None = None  # why it is not in the tables
+    state: str = "unreadable"  # with a problem: "unreadable", "empty" or "doubled"
+    reused: bool = False  # its partial was in the cache
+
+
+@dataclass(frozen=True)
 class Row:
     """What became of one path, or of several: plain values, which engines send around."""
 
     data: bytes | None  # of the partial
-    digests: list[str]  # of its sources' contents
-    failed: list[tuple[str, str]]  # (path, message)
-    reused: int = 0  # partials from the cache
+    files: list[File]
 
     @property
     def facts(self) -> str:
         """All but the data, for engines whose rows have columns."""
-        return json.dumps({"digests": self.digests, "failed": self.failed, "reused": self.reused})
+        return json.dumps([asdict(file) for file in self.files])
 
     @staticmethod
     def of(data: bytes | None, facts: str) -> Row:
         """The row of its parts."""
-        values = json.loads(facts)
-        failed = [(path, message) for path, message in values["failed"]]
-        return Row(data or None, values["digests"], failed, values["reused"])
+        return Row(data or None, [File(**values) for values in json.loads(facts)])
+
+    @property
+    def digests(self) -> list[str]:
+        """Of the contents that are in the partial."""
+        return [file.digest for file in self.files if file.digest is not None and file.problem is None]
 
 
 @dataclass(frozen=True)
@@ -77,11 +94,32 @@ class Job:
     """(path, message) of each file that is not in the tables."""
     reused: int
     """How many files were not read again, because the cache had their partials."""
+    files: list[File] = field(default_factory=list, repr=False)
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """The traces in it: `digest`, `name`, `rank`, `host`, `process`."""
-        return self.partial.sources
+        """All files, by path, with what became of each, also those that are not in the tables.
+
+        `path`; `state`: 'whole'; 'damaged', of which a part is missing; 'unreadable'; 'empty', without
+        a byte or without an event; 'doubled', which has the same content as another file, or the rank
+        and the start of another one. `message`: what is wrong, None of what is whole. `in_tables`:
+        whether its figures count. `rank`, `host`, `process`, `digest`; `events`: how many; `bytes`: size
+        of the file; `issues`: how often, by id. None, or no issues, where that is not known.
+        """
+        return _sources_of(self)
+
+    def sql(self, query: str) -> Any:
+        """As Trace.sql(): the tables are those of this class."""
+        return answer(self.partial, query)
+
+    @property
+    def missing_ranks(self) -> list[int]:
+        """The ranks of which no trace is in the tables, up to the largest world size that a trace names."""
+        return self.partial.missing_ranks
+
+    def summary(self) -> _tbtrace.Summary:
+        """A line per trace, and what is said of the job as a whole."""
+        return self.partial.summary()
 
     def operators(self, group_by: OperatorGroup | Sequence[OperatorGroup] | None = None) -> _tbtrace.Operators:
         """A row per operator, summed over all traces."""
@@ -133,37 +171,76 @@ class Job:
         return self.partial.remarks()
 
     def write_parquet(self, directory: str | os.PathLike[str], *, run: str) -> None:
-        """Writes all tables as a Parquet dataset, `<directory>/<table>/run=<run>/`, those of single
-        traces also by `rank=<rank>/`. Needs pyarrow. Raises FileExistsError if the run is there."""
+        """Writes all tables as a Parquet dataset, `<directory>/<table>/run=<run>/`, a file each. Those
+        of single traces have the columns `input` and `rank`. Needs pyarrow. Raises FileExistsError if
+        the run is there."""
         _write_parquet(self, os.fspath(directory), run)
 
 
-def row_of(path: str, options: Options) -> Row:
+class Children:
+    """The processes that read traces, for a caller who may have to end them. Any number of threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def run(self, command: Sequence[str]) -> tuple[int, bytes]:
+        """Runs a program to its end: its exit code, negative for a signal, and what it said."""
+        with self._lock:
+            if self._ended:
+                return -signal.SIGINT, b""
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self._running.add(child)
+        try:
+            with child:
+                _, said = child.communicate()
+            return child.returncode, said
+        finally:
+            with self._lock:
+                self._running.remove(child)
+
+    def end(self) -> None:
+        """Kills all of them. None starts any more."""
+        with self._lock:
+            self._ended = True
+            for child in self._running:
+                child.kill()
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+
+def row_of(path: str, options: Options, children: Children | None = None) -> Row:
     """Reads a trace and makes its partial, in a process of its own: whatever happens to that, only
     this path is lost. Runs on a worker."""
+    children = children or Children()
     try:
         if options.cache is None:
             with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
-                return _made(path, os.path.join(folder, "trace.tbp"), options)
+                return _made(path, os.path.join(folder, "trace.tbp"), options, children)
         place = os.path.join(options.cache, _cache_name(path, options))
         with contextlib.suppress(_tbtrace.TraceError):
-            return _finished(_tbtrace.Partial.read(place), reused=1)
+            return _finished(path, _tbtrace.Partial.read(place), reused=True)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        return _made(path, place, options)
-    except (_tbtrace.TraceError, OSError) as problem:
+        return _made(path, place, options, children)
+    except OSError as problem:
+        return _failed(path, problem.strerror or str(problem))
+    except _tbtrace.TraceError as problem:
         return _failed(path, str(problem))
 
 
 def combined_rows(rows: Iterable[tuple[str, Row]], repeats: Mapping[str, str]) -> Row:
     """The sum of (path, row), without the paths of without_repeats()."""
-    kept = [Row(None, [], [(path, repeats[path])]) if path in repeats else row for path, row in rows]
+    kept = [_doubled(row, repeats[path]) if path in repeats else row for path, row in rows]
     partials = [_tbtrace.Partial.from_bytes(row.data) for row in kept if row.data is not None]
-    return Row(
-        data=_tbtrace.merge(partials).to_bytes() if partials else None,
-        digests=[digest for row in kept for digest in row.digests],
-        failed=[failure for row in kept for failure in row.failed],
-        reused=sum(row.reused for row in kept),
-    )
+    data = _tbtrace.merge(partials).to_bytes() if partials else None
+    return Row(data, [file for row in kept for file in row.files])
+
+
+def _doubled(row: Row, message: str) -> Row:
+    return Row(None, [replace(file, problem=message, state="doubled", reused=False) for file in row.files])
 
 
 def without_repeats(digests: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
@@ -171,7 +248,7 @@ def without_repeats(digests: Iterable[tuple[str, Sequence[str]]]) -> dict[str, s
     Takes (path, digests of its row)."""
     first: dict[str, str] = {}
     repeats: dict[str, str] = {}
-    for path, of_path in sorted(digests):
+    for path, of_path in sorted(digests, key=lambda each: os.fsencode(each[0])):
         for digest in of_path:
             if first.setdefault(digest, path) != path:
                 repeats[path] = f"has the same content as {first[digest]}, which counts"
@@ -180,35 +257,78 @@ def without_repeats(digests: Iterable[tuple[str, Sequence[str]]]) -> dict[str, s
 
 def job_of(row: Row, not_found: Sequence[tuple[str, str]]) -> Job:
     """The result. Raises TraceError if no trace could be read."""
-    failed = sorted([*not_found, *row.failed])
+    files = [*row.files, *(_not_read(path, message) for path, message in not_found)]
+    failed = sorted((file.path, file.problem) for file in files if file.problem is not None)
     if row.data is None:
         reason = ": ".join(failed[0]) if failed else "there are no inputs"
         raise _tbtrace.TraceError(f"no trace could be read; the first of {len(failed)}: {reason}")
-    return Job(_tbtrace.Partial.from_bytes(row.data), failed, row.reused)
+    reused = sum(file.reused for file in files)
+    return Job(_tbtrace.Partial.from_bytes(row.data), failed, reused, sorted(files, key=lambda file: file.path))
 
 
-def _made(path: str, place: str, options: Options) -> Row:
+def _sources_of(job: Job) -> list[dict[str, Any]]:
+    of_digest = {source["digest"]: source for source in job.partial.sources}
+    repeated = dict(job.partial.repeated())
+    sources = []
+    for file in job.files:
+        source = of_digest.get(file.digest, {})
+        state, message = file.state, file.problem
+        if message is None:
+            state, message = _state_of(source, repeated.get(file.path))
+        known = {name: source.get(name) for name in ("rank", "host", "process")}
+        known |= {"events": source.get("events"), "bytes": file.size, "issues": source.get("issues", {}), "digest": file.digest}
+        sources.append({"path": file.path, "state": state, "message": message, "in_tables": file.problem is None} | known)
+    return sources
+
+
+def _state_of(source: Mapping[str, Any], other: str | None) -> tuple[str, str | None]:
+    """Of a trace that is in the tables."""
+    issues = ", ".join(f"{name} ({count})" for name, count in source["issues"].items())
+    if source["damaged"]:
+        return "damaged", f"a part of it is missing: {issues}"
+    if other is not None:
+        return "doubled", f"has the rank and the start of {other}; both count, keep the one that belongs to the job"
+    if source["events"] == 0:
+        return "empty", "is a trace without events"
+    return "whole", None
+
+
+def _made(path: str, place: str, options: Options, children: Children) -> Row:
     command = [program(), "partial", path if path[:1] != "-" else f"./{path}", "-o", place, "--overwrite", "-q"]
     command += ["--group-by-stack-n", str(options.group_by_stack_n), "--stack-source", options.stack_source]
     command += ["-j", str(options.threads)] + (["--strict"] if options.strict else [])
     for _ in range(2):  # once more if it is killed: perhaps memory was short for a moment
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-        if done.returncode >= 0:
+        code, said = children.run(command)
+        if code >= 0 or -code == signal.SIGINT or children.ended:
             break
-    if done.returncode < 0:
-        return _failed(path, f"its process was killed twice (signal {-done.returncode}); is there enough memory?")
-    if done.returncode > 0:
-        return _failed(path, os.fsdecode(done.stderr).strip().removeprefix("tbtrace: "))
-    return _finished(_tbtrace.Partial.read(place), reused=0)
+    if -code == signal.SIGINT or children.ended:  # Ctrl-C goes to all processes of a terminal
+        return _failed(path, "was interrupted")
+    if code < 0:
+        return _failed(path, f"its process was killed twice (signal {-code}); is there enough memory?")
+    if code > 0:
+        return _failed(path, os.fsdecode(said).strip().removeprefix("tbtrace: "))
+    return _finished(path, _tbtrace.Partial.read(place), reused=False)
+
+
+def _size_of(path: str) -> int | None:
+    with contextlib.suppress(OSError):
+        state = os.stat(path)
+        return state.st_size if stat.S_ISREG(state.st_mode) else None
+    return None  # of a file in an archive
+
+
+def _not_read(path: str, message: str) -> File:
+    size = _size_of(path)
+    return File(path, size=size, problem=message.removeprefix(f"{path}: "), state="empty" if size == 0 else "unreadable")
 
 
 def _failed(path: str, message: str) -> Row:
-    return Row(data=None, digests=[], failed=[(path, message.removeprefix(f"{path}: "))])
+    return Row(None, [_not_read(path, message)])
 
 
-def _finished(partial: _tbtrace.Partial, reused: int) -> Row:
-    digests = [source["digest"] for source in partial.sources]
-    return Row(data=partial.to_bytes(), digests=digests, failed=[], reused=reused)
+def _finished(path: str, partial: _tbtrace.Partial, reused: bool) -> Row:
+    (source,) = partial.sources
+    return Row(partial.to_bytes(), [File(path, digest=source["digest"], size=_size_of(path), reused=reused)])
 
 
 def _cache_name(path: str, options: Options) -> str:
@@ -227,37 +347,30 @@ def _cache_name(path: str, options: Options) -> str:
 
 def _write_parquet(job: Job, directory: str, run: str) -> None:
     import pyarrow
-    import pyarrow.dataset
     import pyarrow.parquet
 
+    if is_remote(directory):
+        raise ValueError(f"{directory}: write_parquet() takes a local directory; copy it from there")
     if not run or "/" in run or run.startswith("."):
         raise ValueError("run takes a name without a slash that does not begin with a dot")
     tables = _tbtrace.tables()
     methods = {table["name"]: "operators" if table["name"] == "ops" else table["name"] for table in tables}
-    made = {methods[table["name"]]: getattr(job.partial, methods[table["name"]])() for table in tables if table["in_partials"]}
-    by_rank = {table["name"] for table in tables if table["in_partials"] == "by_source"}
-    places = {name: os.path.join(directory, name, f"run={run}") for name in made}
+    kinds = {methods[table["name"]]: table["in_partials"] for table in tables if table["in_partials"]}
+    places = {name: os.path.join(directory, name, f"run={run}") for name in kinds}
     for place in places.values():
         if os.path.exists(place):
             raise FileExistsError(f"{place}: exists already; name another run, or remove it")
     os.makedirs(directory, exist_ok=True)
     waiting = tempfile.mkdtemp(prefix=".tbtrace-", dir=directory)
     try:
-        for name, table in made.items():
-            rows = pyarrow.table(table)
-            folder = os.path.join(waiting, name)
-            parts = ["rank"] if name in by_rank else None
-            if parts and "input" not in rows.column_names:  # a job of one trace; all runs have the same columns
-                inputs = pyarrow.array([job.sources[0]["name"]] * len(rows), pyarrow.large_string())
+        for name, kind in kinds.items():
+            rows = pyarrow.table(getattr(job.partial, name)())
+            if kind != "by_source" and "rank" in rows.column_names:
+                rows = rows.drop_columns("rank")  # sums are of no rank
+            if kind == "by_source" and "input" not in rows.column_names:  # a job of one trace; all runs have the same columns
+                inputs = pyarrow.array([job.partial.sources[0]["name"]] * len(rows), pyarrow.large_string())
                 rows = rows.add_column(0, "input", inputs.dictionary_encode())
-            if len(rows) > 0:
-                pyarrow.dataset.write_dataset(
-                    rows, folder, format="parquet", partitioning=parts, partitioning_flavor="hive" if parts else None
-                )
-                continue
-            if parts:  # write_dataset() writes no file without rows; this one has the columns
-                folder = os.path.join(folder, f"rank={_NO_RANK}")
-                rows = rows.drop_columns("rank")
+            folder = os.path.join(waiting, name)
             os.makedirs(folder)
             pyarrow.parquet.write_table(rows, os.path.join(folder, "part-0.parquet"))
         for name, place in places.items():

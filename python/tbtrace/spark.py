@@ -47,8 +47,9 @@ def summarize(
             for path in batch.column("path").to_pylist():
                 yield _batch(path, row_of(path, options))
 
-    partitions = [[path] for path in paths]
-    rows = session.createDataFrame(session.sparkContext.parallelize(partitions, len(paths)), "path string")
+    # A few for each core: one per path would start a worker for each, one per core would wait for the slowest.
+    count = min(len(paths), 2 * session.sparkContext.defaultParallelism)
+    rows = session.createDataFrame(session.sparkContext.parallelize([[path] for path in paths], count), "path string")
     rows = rows.mapInArrow(read, _COLUMNS).persist(StorageLevel.MEMORY_AND_DISK)
     facts = rows.select("path", "facts").collect()
     repeats = without_repeats((row.path, Row.of(None, row.facts).digests) for row in facts)

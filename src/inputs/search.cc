@@ -272,7 +272,24 @@ class InputSearch {
       examine(link.path, real, link.run);
     } else if (fs::is_directory(link.path, error) && !is_within(link.real, real)) {
       to_do.push_back({link.path, real, run_in(link.run, link.path.filename())});
+    } else if (!fs::exists(link.path, error)) {
+      say_dangling(link);
     }
+  }
+
+  /// A trace that is meant to be there.
+  void say_dangling(const Folder& link) {
+    const std::string name = link.path.filename().string();
+    const bool is_meant =
+        wanted_ == Wanted::partials ? name.ends_with(".tbp") : what_name_says(name).trace;
+    if (!is_meant || name.starts_with('.')) return;
+    std::error_code error;
+    const std::string target = fs::read_symlink(link.path, error).string();
+    inputs_.files.push_back({link.path.string(),
+                             link.run,
+                             {StatusCode::unreadable_input,
+                              "is a link to " + target +
+                                  ", which is not there; restore that file or remove the link"}});
   }
 
   static std::string run_in(const std::string& run, const fs::path& name) {

@@ -154,6 +154,7 @@ void put_source(proto::PartialSource& message, const PartialSource& source,
   message.set_backend(source.backend);
   if (source.start_ns) message.set_start_ns(*source.start_ns);
   if (source.base_time_ns) message.set_base_time_ns(*source.base_time_ns);
+  if (source.events) message.set_events(*source.events);
   for (const auto& [of, version] : source.versions) {
     proto::PartialVersion& one = *message.add_versions();
     one.set_of(of);

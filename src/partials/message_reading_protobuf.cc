@@ -238,6 +238,7 @@ bool take_job_facts(const proto::PartialSource& message, PartialSource& source) 
   source.backend = message.backend();
   if (message.has_start_ns()) source.start_ns = message.start_ns();
   if (message.has_base_time_ns()) source.base_time_ns = message.base_time_ns();
+  if (message.has_events()) source.events = message.events();
   const std::string* before = nullptr;
   for (const proto::PartialVersion& one : message.versions()) {
     if (before != nullptr && !(*before < one.of())) return false;

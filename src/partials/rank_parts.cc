@@ -45,6 +45,7 @@ void add_job_facts(PartialSource& source, const Trace& trace) {
   source.backend = std::move(by.backend);
   source.start_ns = trace.identity().start_ns;
   source.base_time_ns = by.base_ns;
+  source.events = trace.events().size();
   source.versions = std::move(by.versions);
   // What the members say about the torch that wrote them.
   if (!by.has_schema || source.versions.contains("torch")) return;

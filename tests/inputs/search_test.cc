@@ -197,12 +197,24 @@ TEST_F(InputSearchTest, LinksAreFollowedAfterWhatTheyMayLeadTo) {
   fs::create_symlink("step5/x.json", "runs/latest.json");
   fs::create_symlink("../single.json", "runs/a.json");
   fs::create_directory_symlink("../elsewhere", "runs/more");
-  fs::create_symlink("nowhere", "runs/dangling.json");
+  fs::create_symlink("nowhere", "runs/dangling.txt");
   EXPECT_THAT(found({"runs"}), ElementsAre("runs/step5/x.json runs/step5", "runs/a.json runs",
                                            "runs/more/y/y.json runs/more/y"));
   EXPECT_THAT(passed_over({"runs"}), IsEmpty());
   fs::create_directory_symlink("runs", "link");
   EXPECT_EQ(found({"link"}).front(), "link/step5/x.json link/step5");
+}
+
+TEST_F(InputSearchTest, LinksToTracesThatAreGoneAreNamed) {
+  put("runs/x.json");
+  fs::create_symlink("nowhere", "runs/gone.json");
+  fs::create_symlink("nowhere", "runs/.hidden.json");
+  const std::vector<FoundInput> files = find_inputs({"runs"}, "").files;
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_TRUE(files[0].problem.ok());
+  EXPECT_EQ(files[1].path, "runs/gone.json");
+  EXPECT_EQ(files[1].problem.message(),
+            "is a link to nowhere, which is not there; restore that file or remove the link");
 }
 
 TEST_F(InputSearchTest, LinksThatLeadBackEnd) {

@@ -8,6 +8,7 @@ Each method is a CTest test python.ENGINE_NAME for local; of ray and spark one t
 """
 
 import contextlib
+import io
 import json
 import os
 import pathlib
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import tbtrace
@@ -143,7 +145,7 @@ class Jobs(unittest.TestCase):
                          ["damaged.json.gz", "empty.json", "missing.json", "rank_0003.json"])
         self.assertIn("same content as", failed[str(paths[3])])
         self.assertIn("is empty", failed[str(self.folder / "empty.json")])
-        self.assertEqual((len(job.sources), job.reused), (RANKS, 0))
+        self.assertEqual((len(job.partial), job.reused), (RANKS, 0))
         kept = [self.folder / "copy.json" if path == paths[3] else path for path in paths]
         self.assertIsTheSumOf(job, kept)
 
@@ -174,6 +176,49 @@ class Jobs(unittest.TestCase):
         some = self.engine.summarize([folder / "rank0.json", folder / "rank2.json"])
         self.assertIn("ranks 1, 3 have no trace", some.remarks[0])
 
+    def test_a_job_names_what_is_wrong_with_its_files(self):
+        ranks = self.folder / "ranks"
+        ranks.mkdir()
+        paths = dict(enumerate(made_ranks(ranks, 65)))
+        for rank in (7, 41):
+            paths[rank].unlink()
+        paths[1].write_bytes(b"")
+        paths[2].write_bytes(random.Random(1).randbytes(5000))
+        cut = paths[3].read_bytes()
+        paths[3].write_bytes(cut[:cut.index(b"traceEvents") + (len(cut) - cut.index(b"traceEvents")) // 2])
+        paths[4].write_text(json.dumps(json.loads(paths[4].read_bytes()) | {"traceEvents": []}))
+        (ranks / "a_copy.json").write_text(json.dumps(json.loads(paths[10].read_bytes()), indent=1))  # the same trace in other bytes
+        double = json.loads(paths[12].read_bytes())
+        next(event for event in double["traceEvents"] if event.get("cat") == "kernel")["name"] = "another name"
+        (ranks / "rank_0012_again.json").write_text(json.dumps(double))
+        paths[64].unlink()
+        paths[64].symlink_to(self.folder / "nowhere.json")
+        self.assertEqual(len(list(ranks.iterdir())), 65)
+
+        job = self.engine.summarize(ranks)
+        sources = {pathlib.Path(source["path"]).name: source for source in job.sources}
+        self.assertEqual(len(sources), 65)
+        wrong = {name: source for name, source in sources.items() if source["state"] != "whole"}
+        self.assertEqual({name: (source["state"], source["in_tables"]) for name, source in wrong.items()}, {
+            "rank_0001.json": ("empty", False), "rank_0002.json": ("unreadable", False), "rank_0003.json": ("damaged", True),
+            "rank_0004.json": ("empty", True), "rank_0010.json": ("doubled", False),
+            "rank_0012_again.json": ("doubled", True), "rank_0064.json": ("unreadable", False)})
+        self.assertIn("same content as " + str(ranks / "a_copy.json"), wrong["rank_0010.json"]["message"])
+        self.assertIn("rank and the start of " + str(paths[12]), wrong["rank_0012_again.json"]["message"])
+        self.assertIn("is a link to " + str(self.folder / "nowhere.json"), wrong["rank_0064.json"]["message"])
+        self.assertIn("input_truncated", wrong["rank_0003.json"]["issues"])
+        self.assertEqual(wrong["rank_0004.json"]["events"], 0)
+        first = sources["rank_0000.json"]
+        self.assertEqual((first["rank"], first["message"], first["bytes"], first["events"]),
+                         (0, None, paths[0].stat().st_size, len(tbtrace.read(paths[0]))))
+        self.assertEqual({pathlib.Path(path).name for path, _ in job.failed},
+                         {name for name, source in wrong.items() if not source["in_tables"]})
+        self.assertEqual(job.missing_ranks, [1, 2, 7, 41, 64])
+        self.assertEqual(len(job.summary().to_dict()["run"]), len(job.partial))
+
+        traces = tbtrace.TraceSet.open(ranks)
+        self.assertEqual(traces.partial().to_bytes(), job.partial.to_bytes())
+
     def test_nothing_that_can_be_read_is_an_error(self):
         (self.folder / "empty.json").write_bytes(b"")
         with self.assertRaisesRegex(tbtrace.TraceError, "empty.json: is empty"):
@@ -198,6 +243,11 @@ class Jobs(unittest.TestCase):
         kernels = pyarrow.dataset.dataset(place / "kernels", partitioning="hive").to_table(filter=pyarrow.dataset.field("run") == "first")
         self.assertEqual(sum(kernels["total_ns"].to_pylist()), sum(row["total_ns"] for row in job.kernels().to_dicts()))
         self.assertEqual([path.name for path in place.iterdir() if path.name.startswith(".")], [])
+        self.assertEqual([len(list(run.rglob("*.parquet"))) for run in place.glob("*/run=*")], [1] * 2 * len(list(place.iterdir())))
+        self.assertNotIn("rank", kernels.column_names)
+        with self.assertRaisesRegex(ValueError, "takes a local directory"):
+            job.write_parquet("memory://t", run="first")
+        self.assertFalse(os.path.exists("memory:"))
 
     def test_runs_in_parquet_have_the_same_columns(self):
         import pyarrow.compute
@@ -280,9 +330,64 @@ class Jobs(unittest.TestCase):
         finally:
             stop.set()
             killer.join()
-        self.assertEqual(len(job.sources), 3)
+        self.assertEqual(len(job.partial), 3)
         self.assertEqual([path for path, _ in job.failed], [str(poison)])
         self.assertIn("killed twice (signal 9)", job.failed[0][1])
+
+    def test_ctrl_c_ends_a_job(self):
+        if ENGINE != "local":
+            self.skipTest("the processes are those of a cluster")
+        hanging = [self.folder / f"hanging_{number}.json" for number in range(4)]
+        for path in hanging:
+            os.mkfifo(path)  # nobody writes to it
+        script = f"import tbtrace; tbtrace.local.summarize({[str(path) for path in hanging]}, workers=2)"
+        for everyone in (False, True):  # a signal to the program alone, and as a terminal does it
+            program = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, start_new_session=True)
+            self.addCleanup(program.kill)
+
+            def children():
+                found = []
+                for folder in pathlib.Path("/proc").glob("[0-9]*"):
+                    with contextlib.suppress(OSError):
+                        if f"partial\0{self.folder}/hanging_".encode() in (folder / "cmdline").read_bytes():
+                            found.append(folder.name)
+                return found
+
+            deadline = time.monotonic() + 60
+            while len(children()) < 2 and time.monotonic() < deadline:
+                self.assertIsNone(program.poll())
+                time.sleep(0.05)
+            if everyone:
+                os.killpg(program.pid, signal.SIGINT)
+            else:
+                program.send_signal(signal.SIGINT)
+            _, said = program.communicate(timeout=60)  # forever if it waited for the files
+            self.assertTrue(said.decode().strip().endswith("KeyboardInterrupt"), said.decode())
+            self.assertNotEqual(program.returncode, 0)
+            self.assertEqual(children(), [])
+
+    def test_a_job_says_how_far_it_is(self):
+        if ENGINE != "local":
+            self.skipTest("clusters show progress of their own")
+        made_ranks(self.folder, 3)
+        seen = []
+        tbtrace.local.summarize(self.folder, workers=2, progress=lambda *at: seen.append(at))
+        self.assertEqual((seen[0], seen[-1]), ((0, 3), (3, 3)))
+        self.assertEqual(seen, sorted(seen))
+
+        def stop(done, total):
+            raise RuntimeError(f"{done} of {total}")
+
+        with self.assertRaisesRegex(RuntimeError, "0 of 3"):
+            tbtrace.local.summarize(self.folder, progress=stop)
+        shown = io.StringIO()
+        with contextlib.redirect_stderr(shown):
+            tbtrace.local.summarize(self.folder)
+        self.assertEqual(shown.getvalue(), "")
+        with contextlib.redirect_stderr(shown):
+            tbtrace.local.summarize(self.folder, progress=True)
+        self.assertIn("\r[##############################] 3 of 3 traces", shown.getvalue())
+        self.assertTrue(shown.getvalue().endswith("\r\x1b[K"))
 
     def rows_alone(self):
         from tbtrace._job import Options, row_of

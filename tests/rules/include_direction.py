@@ -39,7 +39,7 @@ OWNER = {
 COMPATIBILITY = {"analyses/compat/plugin": {"analyses/compat"}, "analyses/compat/hta": {"analyses/compat"}}
 
 # Headers of src/ that the Python module includes besides the public ones.
-OF_PYTHON = {"base/utf8.h", "live/cycle_log.h"}
+OF_PYTHON = {"base/utf8.h", "live/cycle_log.h", "partials/content.h", "trace/issues.h"}
 
 # Library: the rooms that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Do paths as people write them, file objects and queries in SQL give what plain paths and methods give?
+
+    paths_and_sql_test.py [NAME...]
+
+Each method is a CTest test python.NAME.
+"""
+
+import importlib.util
+import io
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import tbtrace
+
+DATA = pathlib.Path(__file__).resolve().parents[2] / "tests/data"
+STEP = DATA / "gpu_step.json"
+
+
+class Pieces(io.RawIOBase):
+    """A file object that gives a few bytes at a time."""
+
+    def __init__(self, content, fails_at=None):
+        self.content = content
+        self.at = 0
+        self.fails_at = fails_at
+
+    def read(self, size=-1):
+        assert size > 0, "read to its end at once"
+        if self.fails_at is not None and self.at >= self.fails_at:
+            raise ConnectionError("the line is cut")
+        piece = self.content[self.at:self.at + 700]
+        self.at += len(piece)
+        return piece
+
+
+class PathsAndSql(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tbtrace-paths-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.wanted = tbtrace.read(STEP).events().to_dicts()
+
+    def test_file_objects_are_streamed(self):
+        content = STEP.read_bytes()
+        self.assertEqual(tbtrace.read(Pieces(content)).events().to_dicts(), self.wanted)
+        with self.assertRaisesRegex(ConnectionError, "the line is cut"):
+            tbtrace.read(Pieces(content, fails_at=2000))
+
+    def test_traces_have_names(self):
+        self.assertEqual(tbtrace.read(STEP.read_bytes(), name="rank 0").path, "rank 0")
+        with open(STEP, "rb") as file:
+            self.assertEqual(tbtrace.read(file).path, str(STEP))
+        for source in (b"no trace", io.BytesIO(b"no trace")):
+            with self.assertRaisesRegex(tbtrace.TraceError, "^rank 0: "):
+                tbtrace.read(source, name="rank 0")
+
+    def test_home_is_a_path(self):
+        (self.folder / "step.json").write_bytes(STEP.read_bytes())
+        with mock.patch.dict(os.environ, HOME=str(self.folder)):
+            trace = tbtrace.read("~/step.json")
+        self.assertEqual(trace.path, str(self.folder / "step.json"))
+
+    def test_remote_paths_are_streamed(self):
+        if importlib.util.find_spec("fsspec") is None:
+            with self.assertRaisesRegex(ModuleNotFoundError, r"tbtrace\[paths\]"):
+                tbtrace.read("memory://ranks/rank0.json")
+            return
+        import fsspec
+
+        with fsspec.open("memory://ranks/rank0.json", "wb") as file:
+            file.write(STEP.read_bytes())
+        for path in ("memory://ranks/rank0.json", f"file://{STEP}"):
+            trace = tbtrace.read(path)
+            self.assertEqual((trace.path, trace.events().to_dicts()), (path, self.wanted))
+        with self.assertRaises(FileNotFoundError):
+            tbtrace.read("memory://ranks/missing.json")
+
+    def test_without_fsspec_the_extra_is_named(self):
+        with mock.patch.dict(sys.modules, {"fsspec": None}):
+            with self.assertRaisesRegex(ModuleNotFoundError, r"memory://x: .*tbtrace\[paths\]"):
+                tbtrace.read("memory://x")
+
+    def test_outputs_are_local(self):
+        with self.assertRaisesRegex(ValueError, "local directory"):
+            tbtrace.tensorboard_trace_handler("memory://logs")
+
+    def test_queries_see_the_tables(self):
+        trace = tbtrace.read(STEP)
+        total = sum(row["total_ns"] for row in trace.kernels().to_dicts())
+        self.assertEqual(trace.sql("select sum(total_ns) from kernels").fetchall(), [(total,)])
+        joined = trace.sql("select count(*) from events e join steps s on e.step = s.number").fetchall()[0][0]
+        steps = {row["number"] for row in trace.steps().to_dicts()}
+        self.assertEqual(joined, sum(row["step"] in steps for row in self.wanted))
+        self.assertEqual(trace.sql("select sum(self_cpu_time_total_ns) from operators").fetchall()[0][0],
+                         sum(row["self_cpu_time_total_ns"] for row in trace.operators(figures="exact").to_dicts()))
+        ranks = tbtrace.TraceSet.open([STEP, DATA / "gpu_step_rank1.json"])
+        self.assertEqual(ranks.sql("select distinct rank from steps order by 1").fetchall(), [(0,), (1,)])
+        self.assertEqual(ranks.partial().sql("select count(*) from kernels").fetchall()[0][0], len(ranks.partial().kernels()))
+
+    def test_wrong_queries_are_wrong_arguments(self):
+        trace = tbtrace.read(STEP)
+        for query, says in (("select * from kernel", "the tables are operators"), ("selekt", "syntax"),
+                            ("select nothing from steps", "nothing")):
+            with self.assertRaisesRegex(ValueError, says):
+                trace.sql(query)
+        small = tbtrace.read(STEP, arguments=[])
+        with self.assertRaisesRegex(ValueError, "arguments that were not read"):
+            small.sql("select * from modules")
+        with mock.patch.dict(sys.modules, {"duckdb": None}):
+            with self.assertRaisesRegex(ModuleNotFoundError, r"tbtrace\[sql\]"):
+                trace.sql("select 1")
+
+    def test_the_command_answers(self):
+        command = [sys.executable, "-m", "tbtrace", "sql"]
+        done = subprocess.run([*command, STEP, "select 6 * 7 as answer, count(*) from steps"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("42", done.stdout)
+        for words, code in (([STEP, "select * from nowhere"], 2), ([self.folder / "missing.json", "select 1"], 3)):
+            done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (code, ""))
+            self.assertTrue(done.stderr.startswith("tbtrace: "), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *(f"PathsAndSql.test_{name}" for name in sys.argv[1:])])
