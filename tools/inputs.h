@@ -1,5 +1,5 @@
 // The one way in which verbs read inputs: finds them, reads one at a time, chooses ranks, reports
-// problems, counts failures.
+// problems, counts failures. Partials of several traces are made side by side (partials_ahead.h).
 // One thread. Failures and issues are printed on the console; exit codes tell the caller how to
 // continue.
 #pragma once
