@@ -190,11 +190,10 @@ std::vector<std::pair<nb::object, nb::object>> repeated(const PythonPartial& par
 PythonSummary summary(const PythonPartial& partial) {
   const nb::gil_scoped_release working;
   std::vector<TraceSummary> made = partial_summaries(*partial.partial);
-  std::optional<StragglerResult> stragglers =
+  const std::optional<StragglerResult> stragglers =
       stragglers_of(value_of(rank_records(*partial.partial)));
   if (stragglers) add_straggler_findings(made, *stragglers);
-  return {std::make_shared<const std::vector<TraceSummary>>(std::move(made)),
-          std::move(stragglers)};
+  return PythonSummary(made, stragglers);
 }
 
 std::vector<std::string> remarks(const PythonPartial& partial) {
