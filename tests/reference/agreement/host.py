@@ -48,7 +48,10 @@ def places(answers, same):
         for key in whole:
             same(f"{command}: {key} = the total of lines", totals[key], whole[key])
         for total, part in PARTS.items() if rows else ():
-            same(f"{command}: {part} of rows = {total}", added(rows, part), totals[total])
+            # Memory that was not recorded is unknown in all rows.
+            same(f"{command}: {part} is known where {total} is", {row[part] is None for row in rows},
+                 {totals[total] is None})
+            same(f"{command}: {part} of rows = {total}", added(rows, part), totals[total] or 0)
         if rows and totals.get("parameters") is not None:
             same(f"{command}: self_parameters of rows = parameters", added(rows, "self_parameters"),
                  totals["parameters"])
@@ -56,7 +59,7 @@ def places(answers, same):
          whole["cpu_time_total_ns"] + whole["waiting_cpu_time_ns"], busy_ns(answers))
     for key, column in (("cpu_memory_bytes", "self_cpu_memory_usage_bytes"),
                         ("device_memory_bytes", "self_device_memory_usage_bytes")):
-        same(f"lines: {key} = {column} of {EXACT}", whole[key], added(answers.rows(EXACT), column))
+        same(f"lines: {key} = {column} of {EXACT}", whole[key] or 0, added(answers.rows(EXACT), column))
     work = answers.totals("flops")
     for key in ("macs", "flops"):
         same(f"flops: {key} = the total of lines", work[key], whole[key] or 0)
@@ -93,7 +96,7 @@ def tree(answers, same):
                 inside.append(other)
         for total, part in PARTS.items():
             same(f"modules: {row['path']}: {part} + {total} of modules inside = {total}",
-                 row[part] + added(inside, total), row[total])
+                 (row[part] or 0) + added(inside, total), row[total] or 0)
         same(f"modules: {row['path']}: self_parameters + parameters of modules inside = parameters",
              (row["self_parameters"] or 0) + added(inside, "parameters"), row["parameters"] or 0)
 
