@@ -297,13 +297,14 @@ TEST(Replay, TellsTheKindsOfRows) {
                   op("c").with("ph", "\"s\"").with("cat", "\"mine\""),
                   op("d").with("ph", "\"M\""),
                   op("e").with("ph", "\"C\""),
+                  op("e").with("ph", "\"b\""),
                   op("f").with("ph", "\"B\""),
                   op("g").with("ph", "\"E\"")};
   std::vector<RowKind> kinds;
   for (const ReplayedRow& row : replayed(trace.text())) kinds.push_back(row.kind);
   EXPECT_THAT(kinds, ElementsAre(RowKind::range, RowKind::memory, RowKind::instant, RowKind::flow,
-                                 RowKind::instant, RowKind::label, RowKind::unsupported,
-                                 RowKind::range, RowKind::range_end));
+                                 RowKind::instant, RowKind::label, RowKind::instant,
+                                 RowKind::unsupported, RowKind::range, RowKind::range_end));
 }
 
 TEST(Replay, LeavesOutFlowEventsIfAsked) {
