@@ -4,6 +4,7 @@
 
 #include <tbtrace/compat.h>
 #include <tbtrace/tables.h>
+#include <tbtrace/views.h>
 
 #include "failures.h"
 
@@ -105,7 +106,7 @@ Figures figures_named(std::string_view table, std::string_view chosen) {
 }
 
 ArgumentSet table_arguments() {
-  ArgumentSet arguments = kOperatorArguments;
+  ArgumentSet arguments = kOperatorArguments | view_arguments();
   for (const TableDescription* const table : tables())
     arguments = arguments | table->all_arguments();
   return arguments;

@@ -52,11 +52,11 @@ std::size_t choice(std::string_view argument, std::string_view chosen,
 /// that there are if it has none with this name.
 Figures figures_named(std::string_view table, std::string_view chosen);
 
-/// What tables are computed from.
+/// What tables and views are computed from.
 ArgumentSet table_arguments();
 /// The names of all groups.
 std::vector<std::string> argument_groups();
-/// The groups of these names; without a value what tables need.
+/// The groups of these names; without a value what tables and views need.
 ArgumentSet arguments_of(const std::optional<Names>& groups);
 
 /// Calls a method of Python's `json` for a text.

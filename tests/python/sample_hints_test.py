@@ -15,7 +15,7 @@ import tempfile
 from documents_test import ROOT, blocks
 
 PAGES = ["README.md", "docs/python.md", "docs/sql.md"]
-OTHERS = ["duckdb", "pandas", "polars", "pyarrow", "numpy", "torch", "ray", "pyspark"]
+OTHERS = ["duckdb", "fsspec", "pandas", "polars", "pyarrow", "numpy", "torch", "ray", "pyspark"]
 
 
 def code_of(page):

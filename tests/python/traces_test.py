@@ -326,7 +326,7 @@ class Traces(unittest.TestCase):
                 given = getattr(tbtrace._tbtrace, name).__nb_signature__[0][0].removeprefix("def " + name)
                 self.assertEqual(text.replace("'", "").replace('"', ""), given.replace("'", "").replace('"', ""))
             self.assertTrue(function.__doc__)
-        self.assertEqual(list(inspect.signature(tbtrace.read).parameters), ["source", "threads", "strict", "arguments"])
+        self.assertEqual(list(inspect.signature(tbtrace.read).parameters), ["source", "threads", "strict", "arguments", "name"])
         self.assertRaisesRegex(TypeError, "thread", tbtrace.read, "a", thread=1)
 
     def test_the_package_lists_what_users_want(self):
