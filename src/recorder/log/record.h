@@ -121,7 +121,7 @@ inline std::size_t words_of(std::string_view bytes) { return (bytes.size() + 7) 
 
 /// The word behind them.
 inline std::uint64_t* put_bytes(std::uint64_t* at, std::string_view bytes) {
-  std::memcpy(at, bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
   return at + words_of(bytes);
 }
 
