@@ -206,7 +206,7 @@ TEST(LineMemory, OfRandomRecordingsIsThatOfTheDefinition) {
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(lines, traces / 2);
-  EXPECT_GT(grown, traces / 20);
+  EXPECT_GT(grown, traces / 40);
 }
 
 }  // namespace
