@@ -114,6 +114,7 @@ ArgumentSet table_arguments() {
 
 std::vector<std::string> argument_groups() {
   std::vector<std::string> names;
+  names.reserve(kArgumentGroups.size());
   for (const ArgumentGroup group : kArgumentGroups) names.emplace_back(argument_group_name(group));
   return names;
 }

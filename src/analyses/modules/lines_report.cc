@@ -64,9 +64,9 @@ Result<AnalysisReport> lines_report(const Trace& trace, const LinesOptions& opti
   if (options.view == LineView::memory) return analyses::line_memory_report(trace, options);
   const Result<LineTable> table = line_table(trace, options);
   if (!table.ok()) return table.status();
-  return analyses::line_report_of(
-      *table, analyses::CostColumns::of(trace, table->has_shapes, table->total),
-      trace.identity().rank, report::source_report(trace));
+  return analyses::line_report_of(*table,
+                                  analyses::CostColumns::of(trace, table->has_shapes, table->total),
+                                  trace.identity().rank, report::source_report(trace));
 }
 
 }  // namespace tbtrace
