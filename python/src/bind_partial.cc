@@ -28,6 +28,7 @@
 #include "operators.h"
 #include "partials/content.h"
 #include "report.h"
+#include "sql.h"
 #include "summary.h"
 #include "table_methods.h"
 #include "trace/issues.h"
@@ -210,6 +211,7 @@ void bind_partial(nb::module_& module) {
       "kernels, modules, lines and stacks over all sources; steps, GPU use and memory of each;\n"
       "collectives, clocks and stragglers of the job whose ranks they are.\n"
       "A few 100 kB for a trace of 500 MB. Immutable; `pickle` takes it.");
+  define_sql(partial);
   partial
       .def_static(
           "read", read, "path"_a,
@@ -262,16 +264,6 @@ void bind_partial(nb::module_& module) {
                    "The ranks of which it has no trace, up to the largest world size that a trace "
                    "names.",
                    nb::sig("def missing_ranks(self) -> list[int]"))
-      .def(
-          "sql",
-          [](nb::handle self, const std::string& query) {
-            return nb::module_::import_("tbtrace._sql").attr("answer")(self, query);
-          },
-          "query"_a,
-          "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
-          "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
-          "by the names of the methods, with exact figures; each is made when a query names it.",
-          nb::sig("def sql(self, query: str) -> typing.Any"))
       .def("repeated", repeated,
            "(path, the other one's) of traces with the rank and the start of another one.",
            nb::sig("def repeated(self) -> list[tuple[str, str]]"))

@@ -29,6 +29,7 @@
 #include "module.h"
 #include "operators.h"
 #include "report.h"
+#include "sql.h"
 #include "summary.h"
 #include "table_methods.h"
 #include "trace_facts.h"
@@ -412,16 +413,6 @@ void add_tables(nb::class_<PythonTrace>& trace) {
       .def("checks", checks,
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
            "finding.")
-      .def(
-          "sql",
-          [](nb::handle self, const std::string& query) {
-            return nb::module_::import_("tbtrace._sql").attr("answer")(self, query);
-          },
-          "query"_a,
-          "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
-          "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
-          "by the names of the methods, with exact figures; each is made when a query names it.",
-          nb::sig("def sql(self, query: str) -> typing.Any"))
       .def("summary", summary, "The first page about the trace.")
       .def("view", view_of, "name"_a,
            "One view of the page, such as 'steps': the JSON `tbtrace.view/1`, of 'timeline'\n"
@@ -467,6 +458,7 @@ void bind_trace(nb::module_& module) {
       module, "Trace",
       "A torch.profiler recording in memory. Immutable: any number of threads may use one, and\n"
       "its methods run beside other threads of Python. Made by read().");
+  define_sql(trace);
   add_facts(trace);
   add_copies(trace, "Trace");
   add_tables(trace);

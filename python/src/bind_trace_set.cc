@@ -22,6 +22,7 @@
 #include "module.h"
 #include "operators.h"
 #include "report.h"
+#include "sql.h"
 #include "summary.h"
 #include "table_methods.h"
 
@@ -172,6 +173,7 @@ void bind_trace_set(nb::module_& module) {
       "Several traces in memory, usually one per rank of a job, by rank and path. Tables have the\n"
       "rows of all, with the columns `input` and `rank`. Immutable. For more traces than fit into\n"
       "memory: tbtrace.local.summarize().");
+  define_sql(set);
   set.def_static(
          "open", open, "inputs"_a, nb::kw_only(), "workers"_a = nb::none(), "strict"_a = false,
          "arguments"_a = nb::none(),
@@ -206,16 +208,6 @@ void bind_trace_set(nb::module_& module) {
                   "int = 5, "
                   "stack_source: typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> "
                   "Operators"))
-      .def(
-          "sql",
-          [](nb::handle self, const std::string& query) {
-            return nb::module_::import_("tbtrace._sql").attr("answer")(self, query);
-          },
-          "query"_a,
-          "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
-          "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
-          "by the names of the methods, with exact figures; each is made when a query names it.",
-          nb::sig("def sql(self, query: str) -> typing.Any"))
       .def("summary", summary, "A line per trace, findings, and the page of the slowest.")
       .def(
           "partial", partial, nb::kw_only(), "group_by_stack_n"_a = 5, "stack_source"_a = "auto",

@@ -9,6 +9,7 @@
 #include <tbtrace/job_analysis.h>
 
 #include "base/bounded_sum.h"
+#include "jobs/collectives/operations.h"
 
 namespace tbtrace {
 namespace {
@@ -51,10 +52,7 @@ void add_bubbles(std::vector<RankWaits>& waits, const JobCollectives& job,
   for (std::size_t number = 0; number < job.collectives.size(); ++number) {
     if (times[number].wait_ns.empty()) continue;
     for (const CollectiveMember& member : job.collectives[number].members) {
-      const CollectiveKind kind = job.part(member).kind;
-      if (kind == CollectiveKind::send || kind == CollectiveKind::receive) {
-        has_messages[member.rank] = true;
-      }
+      if (jobs::is_message(job.part(member).kind)) has_messages[member.rank] = true;
     }
   }
   const std::vector<std::vector<std::int64_t>> bubbles =

@@ -9,15 +9,9 @@
 
 #include "base/bounded_sum.h"
 #include "base/time_ranges.h"
+#include "jobs/collectives/operations.h"
 
 namespace tbtrace {
-namespace {
-
-bool is_message(CollectiveKind kind) {
-  return kind == CollectiveKind::send || kind == CollectiveKind::receive;
-}
-
-}  // namespace
 
 std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
                                                   std::span<const CollectiveTimes> times,
@@ -29,7 +23,7 @@ std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
     for (std::size_t at = 0; at < one.members.size(); ++at) {
       const RankRecord& record = job.ranks[one.members[at].rank].record;
       const RankCollective& part = job.part(one.members[at]);
-      if (of == StepWaits::messages && !is_message(part.kind)) continue;
+      if (of == StepWaits::messages && !jobs::is_message(part.kind)) continue;
       const std::int64_t end = bounded_sum(part.start_ns, times[number].wait_ns[at]);
       for (const ExposedRange& range :
            std::span(record.exposed).subspan(part.first_exposed, part.exposed_ranges)) {

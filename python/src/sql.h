@@ -1,0 +1,26 @@
+// The method sql() of what has tables.
+#pragma once
+
+#include <string>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+namespace tbtrace::python {
+
+/// Adds it to the class; tbtrace/_sql.py answers.
+template <typename Class>
+void define_sql(Class& bound) {
+  bound.def(
+      "sql",
+      [](nanobind::handle self, const std::string& query) {
+        return nanobind::module_::import_("tbtrace._sql").attr("answer")(self, query);
+      },
+      nanobind::arg("query"),
+      "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
+      "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
+      "by the names of the methods, with exact figures; each is made when a query names it.",
+      nanobind::sig("def sql(self, query: str) -> typing.Any"));
+}
+
+}  // namespace tbtrace::python
