@@ -72,7 +72,8 @@ struct ExperimentalOptions {
 /// A program that calls exit() or returns from main() while a profiler is running stops it first:
 /// on_trace_ready is called, on the thread that ends the program, and exports are finished. What
 /// quick_exit(), _exit(), abort(), SIGSEGV and SIGKILL end loses the window and all exports that
-/// are not finished; what was exported before stays whole. docs/recording.md has a table.
+/// are not finished, without a journal; what was exported before stays whole. docs/recording.md has
+/// a table.
 struct ProcessOptions {
   /// Has these signals stop running profilers, too, and then do what they did before the first
   /// profiler with this option was made: `{SIGTERM, SIGINT, SIGHUP}`. Batch systems send SIGTERM
@@ -95,6 +96,24 @@ struct ProcessOptions {
   /// there were in all. One window is always taken. GPU records count once they are decoded, soon
   /// after the end of their window.
   std::size_t export_queue_bytes = std::size_t{1} << 30;
+};
+
+/// Keeps what is recorded in files from the moment on that it is recorded, so that a window
+/// outlasts any end of its program, SIGKILL among them, and leaves memory once a part of it is full.
+/// `tbtrace recover DIRECTORY` makes traces of what a process left; tensorboard_trace_handler() does
+/// so at the next start, in the background. docs/recording.md says when to use it and what it
+/// costs.
+struct JournalOptions {
+  /// Each process makes a folder of its own in it, and removes that when it ends as it should.
+  /// Several processes may share it, also of several machines. Empty: no journal. On a machine's
+  /// own disk, or in /dev/shm, where it is memory.
+  std::string directory = {};
+  /// Its files take at most so much; 0: no limit. Records beyond it are lost and counted. A window
+  /// takes about 24 bytes per operator, more with shapes and stacks, until its file is written.
+  std::size_t max_bytes = 0;
+  /// Has it outlast the machine's end, too, but for the last this much and 50 ms: brings the files
+  /// to the disk so often. 0: the system does that when it likes.
+  std::chrono::milliseconds sync{0};
 };
 
 /// How CUPTI records GPUs. docs/gpu_recording.md explains when to change what.
@@ -140,6 +159,7 @@ struct ProfilerOptions {
   bool all_threads = false;
   ExperimentalOptions experimental = {};
   ProcessOptions process = {};
+  JournalOptions journal = {};
   CuptiOptions cupti = {};
 };
 

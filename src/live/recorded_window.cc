@@ -39,6 +39,17 @@ Trace trace_of(const recorder::Window& window, const recorder::RowRequest& reque
   return std::move(builder).finish();
 }
 
+/// In the ticks of the process that recorded.
+std::uint64_t ticks_of(const recorder::Recording& recording, double seconds) {
+  const recorder::ClockSample& start = recording.started();
+  const recorder::ClockSample& end = recording.ended();
+  const double ns = seconds * 1e9;
+  if (end.steady_ns <= start.steady_ns || ns >= static_cast<double>(end.steady_ns - start.steady_ns))
+    return recorder::Window::kAllTicks;
+  return static_cast<std::uint64_t>(ns * static_cast<double>(end.ticks - start.ticks) /
+                                    static_cast<double>(end.steady_ns - start.steady_ns));
+}
+
 /// All rows with their members, as files have them.
 Status replay(const recorder::Window& window, readers::BlockSinks& sinks) {
   readers::WholeReplay rows(sinks);
@@ -72,7 +83,9 @@ class WindowRows final : public chrome::RowInput {
 class Export {
  public:
   Export(std::shared_ptr<const recorder::Recording> recording, Dialect dialect)
-      : window_(std::make_shared<const recorder::Window>(std::move(recording))),
+      : Export(std::make_shared<const recorder::Window>(std::move(recording)), dialect) {}
+  Export(std::shared_ptr<const recorder::Window> window, Dialect dialect)
+      : window_(std::move(window)),
         is_plain_(dialect == Dialect::kineto && !window_->ranges_may_cross()),
         dialect_(dialect) {}
 
@@ -143,6 +156,25 @@ Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> 
     WrittenWindow written{.path = *std::move(path), .summaries = {}};
     if (summaries != nullptr) written.summaries = window.add_to(*summaries);
     return written;
+  });
+}
+
+Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
+                                      LogFileName name, Dialect dialect, double last_seconds) {
+  return within_memory<Result<RecoveredFile>>([&]() -> Result<RecoveredFile> {
+    const std::uint64_t last_ticks =
+        last_seconds > 0 ? ticks_of(*recording, last_seconds) : recorder::Window::kAllTicks;
+    const auto window =
+        std::make_shared<const recorder::Window>(std::move(recording), last_ticks);
+    name.time_ns = window->end_ns();
+    Export rows(window, dialect);
+    Result<std::string> path =
+        write_log_file([&](io::ByteSink& sink) { return rows.write(sink); }, name);
+    if (!path.ok()) return path.status();
+    return RecoveredFile{.path = *std::move(path),
+                         .start_ns = window->start_ns(),
+                         .end_ns = window->end_ns(),
+                         .unfinished_ranges = window->unfinished_ranges()};
   });
 }
 

@@ -34,4 +34,17 @@ Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> 
                                      const LogFileName& name, Dialect dialect,
                                      RecordedSummaries* summaries = nullptr);
 
+/// A recording that another process left.
+struct RecoveredFile {
+  std::string path;
+  std::int64_t start_ns = 0;  ///< since 1970
+  std::int64_t end_ns = 0;
+  std::uint64_t unfinished_ranges = 0;
+};
+
+/// As write_log_file(), under the time of its end, without what had ended `last_seconds` before it;
+/// 0: with everything.
+Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
+                                      LogFileName name, Dialect dialect, double last_seconds);
+
 }  // namespace tbtrace::live

@@ -33,9 +33,9 @@ constexpr Tables kTables = make_tables();
 
 }  // namespace
 
-std::uint32_t crc32c(std::string_view bytes) {
+std::uint32_t crc32c(std::string_view bytes, std::uint32_t before) {
   static_assert(std::endian::native == std::endian::little);
-  std::uint32_t crc = 0xffffffffU;
+  std::uint32_t crc = ~before;
   const char* at = bytes.data();
   std::size_t left = bytes.size();
   for (; left >= kSlices; at += kSlices, left -= kSlices) {

@@ -8,7 +8,8 @@
 
 namespace tbtrace::wire {
 
-std::uint32_t crc32c(std::string_view bytes);
+/// `before`: of the bytes before these.
+std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
 
 /// The form stored in TFRecord: rotated by 15 bits and offset by a constant, because a CRC of data
 /// that contains CRCs is problematic (tensorflow/core/lib/hash/crc32c.h).

@@ -99,7 +99,19 @@ CycleDriver::CycleDriver(Profiler& profiler, const ProfilerOptions& options)
                !options_.activities.empty(), [this](std::string_view sentence) { warn(sentence); });
 }
 
-CycleDriver::~CycleDriver() = default;
+CycleDriver::~CycleDriver() {
+  results_.finish();  // before the journal, which has what could not be written
+  end_journal();
+}
+
+void CycleDriver::end_journal() {
+  if (journal_ == nullptr) return;
+  journal_->end();
+  if (journal_->has_kept()) {
+    warn("windows that could not be written are kept in " + journal_->folder().string() +
+         "; 'tbtrace recover' writes them from there");
+  }
+}
 
 // What the profiler's functions do.
 
@@ -223,6 +235,25 @@ void CycleDriver::prepare() {
   }
 }
 
+/// None without a journal, or where there cannot be one.
+std::shared_ptr<recorder::WindowJournal> CycleDriver::new_window() {
+  const JournalOptions& asked = options_.journal;
+  if (!asked.directory.empty() && !std::exchange(tried_journal_, true)) {
+    results_.recover(asked.directory, options_.on_trace_ready);
+    auto journal = recorder::journal::Journal::open(
+        asked.directory, {.slots = {.most_bytes = asked.max_bytes},
+                          .sync = asked.sync,
+                          .warn = [this](std::string_view sentence) { warn(sentence); }});
+    if (journal.ok()) {
+      journal_ = *std::move(journal);
+    } else {
+      warn("windows are kept in memory only, since there is no journal: " +
+           journal.status().message());
+    }
+  }
+  return journal_ == nullptr ? nullptr : journal_->new_window();
+}
+
 void CycleDriver::try_to_prepare() {
   load_operator_names();
   if (options_.with_stack && !can_unwind()) {
@@ -239,7 +270,8 @@ void CycleDriver::try_to_prepare() {
                                  .with_modules = options_.with_modules,
                                  .element_types = element_type_names(),
                                  .element_bytes = element_type_bytes(),
-                                 .modules = models_.map()});
+                                 .modules = models_.map()},
+      new_window());
   if (!distributed_info_.empty()) keep(*prepared_, kDistributedInfo, distributed_info_);
   for (const auto& [key, json] : metadata_) keep(*prepared_, key, json);
   gpu_->prepare(*prepared_);

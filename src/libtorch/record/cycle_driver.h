@@ -22,6 +22,7 @@
 #include "libtorch/record/gpu_recording.h"
 #include "libtorch/record/observer.h"
 #include "libtorch/record/results.h"
+#include "recorder/journal/journal.h"
 #include "recorder/log/recording.h"
 #include "recorder/schedule/cycle.h"
 
@@ -48,6 +49,8 @@ class CycleDriver final : public recorder::CycleTarget {
   void begin();
   void next_step();
   void finish();
+  /// The program ends, and all windows are written that should be.
+  void end_journal();
 
   void toggle(bool enable, const std::vector<Activity>& activities);
   template <typename Module>
@@ -77,6 +80,7 @@ class CycleDriver final : public recorder::CycleTarget {
   void stop_cycle();
   void keep_thrown();
   void try_to_prepare();
+  std::shared_ptr<recorder::WindowJournal> new_window();
   void try_to_start();
   void add_known_tensors();
   bool has(Activity activity) const;
@@ -101,6 +105,8 @@ class CycleDriver final : public recorder::CycleTarget {
   std::atomic<std::thread::id> in_cycle_ = {};  // that makes such a call
   std::thread::id begun_by_;                    // the window
 
+  std::shared_ptr<recorder::journal::Journal> journal_;
+  bool tried_journal_ = false;
   std::map<std::string, std::string> metadata_;  // JSON by name, for the recording to come
   std::string distributed_info_;                 // JSON
   std::string warned_of_memory_;

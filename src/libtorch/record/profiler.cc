@@ -17,6 +17,7 @@
 #include "base/forks.h"
 #include "libtorch/record/cycle_driver.h"
 #include "libtorch/record/distributed_info.h"
+#include "libtorch/record/results.h"
 #include "live/recorded_window.h"
 #include "recorder/process/call_gate.h"
 #include "recorder/process/end_signals.h"
@@ -133,7 +134,7 @@ class Profiler::State final : public recorder::ProcessListener {
     if (is_inherited()) return;  // a callback forked, and this is the child
     try {
       // Not from within: what exports warn of may call the profiler.
-      driver_->results().wait_until(deadline);
+      if (driver_->results().wait_until(deadline)) driver_->end_journal();
     } catch (...) {
       // The listener threw.
     }
@@ -294,7 +295,9 @@ Status Profiler::export_chrome_trace(const std::string& path) {
   const State::Call call(*state_);
   const auto recording = call->results().last();
   if (!recording.ok()) return recording.status();
-  return of_file(path, live::write_recording(*recording, path, Dialect::kineto, true));
+  const Status written = live::write_recording(*recording, path, Dialect::kineto, true);
+  if (written.ok()) (*recording)->forget_journal();
+  return of_file(path, written);
 }
 
 Status Profiler::export_stacks(const std::string& path, std::string_view metric) {
@@ -337,9 +340,7 @@ void Profiler::export_in_background(const std::string& directory,
 
 std::function<void(Profiler&)> tensorboard_trace_handler(std::string directory,
                                                          TensorboardOptions options) {
-  return [directory = std::move(directory), options = std::move(options)](Profiler& profiler) {
-    profiler.export_in_background(directory, options);
-  };
+  return libtorch::TensorboardHandler{std::move(directory), std::move(options)};
 }
 
 }  // namespace tbtrace

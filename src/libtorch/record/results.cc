@@ -39,10 +39,16 @@ std::int64_t unused_time_ns() {
 /// Also where memory runs out.
 struct CountsUnlessWritten {
   std::atomic<std::uint64_t>& count;
+  const recorder::Recording& recording;
   bool is_written = false;
 
   ~CountsUnlessWritten() {
-    if (!is_written) ++count;
+    if (is_written) {
+      recording.forget_journal();
+    } else {
+      ++count;
+      recording.keep_journal();
+    }
   }
 };
 
@@ -55,7 +61,9 @@ Results::Results(std::function<void(std::string_view)> warn, std::size_t most_wa
   static_cast<void>(wire::JsonIndex().build("[]"));
 }
 
-Results::~Results() {
+Results::~Results() { finish(); }
+
+void Results::finish() {
   try {
     finish_summaries();
     exports_.wait_until_done();
@@ -73,13 +81,16 @@ void Results::finish_summaries() {
   }
 }
 
-void Results::wait_until(recorder::Deadline deadline) {
+bool Results::wait_until(recorder::Deadline deadline) {
+  bool are_done = true;
   if (!deadline) {
     exports_.wait_until_done();
   } else if (!exports_.wait_until(*deadline)) {
+    are_done = false;
     warn_("the program ends before all windows are written; set process.exit_timeout higher");
   }
   warn_of_losses();
+  return are_done;
 }
 
 /// Each loss was told when it happened; the files before the last losses say less.
@@ -180,7 +191,7 @@ void Results::export_in_background(const std::string& directory,
   auto job = [recording = *recording, name = std::move(name), dialect = options.dialect,
               summaries = options.summaries ? summaries(directory, worker) : nullptr,
               losses = losses_, stated = stated_losses_] {
-    CountsUnlessWritten written_or_lost{losses->windows};
+    CountsUnlessWritten written_or_lost{losses->windows, *recording};
     std::error_code error;
     std::filesystem::create_directories(name.directory, error);
     if (error && !std::filesystem::is_directory(name.directory)) {
@@ -196,10 +207,52 @@ void Results::export_in_background(const std::string& directory,
   };
   if (exports_.add(std::move(job), bytes)) return;
   ++losses_->windows;
+  (*recording)->keep_journal();
   warn_("a window was dropped, since the ones before it still wait for being written and take " +
         std::to_string(exports_.bytes() >> 20) +
         " MiB; record shorter windows or fewer of them, write to a faster disk, or set "
         "process.export_queue_bytes higher");
+}
+
+void Results::recover(const std::string& journals, const std::function<void(Profiler&)>& handler) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(journals, error)) return;  // the first journal in it is to come
+  const auto* const tensorboard = handler.target<TensorboardHandler>();
+  if (tensorboard == nullptr) return;
+  RecoverOptions options{.output = tensorboard->directory,
+                         .worker_name = {},
+                         .use_gzip = tensorboard->options.use_gzip,
+                         .dialect = tensorboard->options.dialect,
+                         .remove = true};
+  exports_.add([this, journals, options = std::move(options)] {
+    const Result<Recovery> recovery = tbtrace::recover(journals, options);
+    if (!recovery.ok()) return Status();  // there is none
+    for (const RecoveredJournal& journal : recovery->journals) tell_of(journal);
+    return Status();
+  });
+}
+
+void Results::tell_of(const RecoveredJournal& journal) {
+  if (journal.is_in_use) return;
+  const std::string process =
+      "process " + std::to_string(journal.process_id) + " on " + journal.host;
+  if (!journal.status.ok()) {
+    warn_("a journal cannot be recovered: " + journal.status.message());
+  }
+  for (const RecoveredWindow& window : journal.windows) {
+    if (!window.status.ok()) {
+      warn_("a window that " + process + " left cannot be written: " + window.status.message() +
+            "; it stays in " + journal.folder);
+      continue;
+    }
+    warn_("recovered what " + process + " left when it ended" +
+          (window.was_open ? " in the middle of a window" : " before a window was written") + ": " +
+          window.path);
+  }
+  if (journal.unreadable_chunks > 0) {
+    warn_(std::to_string(journal.unreadable_chunks) + " parts of the journal of " + process +
+          " are damaged, and their records are missing; it stays in " + journal.folder);
+  }
 }
 
 std::shared_ptr<live::RecordedSummaries> Results::summaries(const std::string& directory,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <tbtrace/profiler.h>
+#include <tbtrace/recover.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
@@ -23,6 +24,14 @@
 #include "recorder/process/running_profilers.h"
 
 namespace tbtrace::libtorch {
+
+/// What tensorboard_trace_handler() makes.
+struct TensorboardHandler {
+  std::string directory;
+  TensorboardOptions options;
+
+  void operator()(Profiler& profiler) const { profiler.export_in_background(directory, options); }
+};
 
 class Results {
  public:
@@ -56,15 +65,22 @@ class Results {
   Status wait_for_exports() { return exports_.wait(); }
   /// Has the last windows' summaries written, for the end of the program.
   void finish_summaries();
+  /// Has all written that there is, and waits for it.
+  void finish();
+  /// Writes what dead processes left in a folder of journals, in the background, where the handler
+  /// is that of tensorboard_trace_handler(); otherwise says that it is there.
+  void recover(const std::string& journals, const std::function<void(Profiler&)>& handler);
   /// Waits for exports; warns if some are not done by then, or how many windows were lost in all.
   /// May be called beside everything else.
-  void wait_until(recorder::Deadline deadline);
+  /// False: some are not done.
+  bool wait_until(recorder::Deadline deadline);
 
  private:
   /// None in a build that cannot write them, with one warning.
   std::shared_ptr<live::RecordedSummaries> summaries(const std::string& directory,
                                                      const std::string& worker);
   void finish_oldest_summaries();
+  void tell_of(const RecoveredJournal& journal);
   void warn_of_losses();
   void warn_of_missing_rows();
 

@@ -3,6 +3,7 @@
 // The pool may be used from any thread. No memory: no chunk, and whoever asked counts the loss.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,8 @@ struct Chunk {
   std::size_t capacity = 0;   ///< words
   bool has_pages = false;     ///< all of them were written to once
   bool is_spare = false;      ///< of take_spare_chunk()
+  /// Gets the address behind what is written, after each record; null: only the log knows it.
+  std::atomic<std::uint64_t>* end = nullptr;
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }

@@ -208,6 +208,106 @@ class InputsReader {
 
 }  // namespace
 
+namespace {
+
+class InputsCheck {
+ public:
+  explicit InputsCheck(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+
+  bool check() {
+    while (ok_ && at_ < end_) input();
+    return ok_;
+  }
+
+ private:
+  void input() {
+    switch (const auto tag = static_cast<InputTag>(byte()); tag) {
+      case InputTag::tensor_list:
+        for (std::size_t left = counted(1); ok_ && left > 0; --left) {
+          tensor(static_cast<InputTag>(byte()));
+        }
+        break;
+      case InputTag::list:
+        for (std::size_t left = counted(1); ok_ && left > 0; --left) {
+          scalar(static_cast<InputTag>(byte()));
+        }
+        break;
+      case InputTag::nothing:
+      case InputTag::tensor:
+      case InputTag::sparse_tensor:
+        tensor(tag);
+        break;
+      default:
+        scalar(tag);
+    }
+  }
+
+  void tensor(InputTag tag) {
+    if (tag == InputTag::nothing) return;
+    ok_ = ok_ && (tag == InputTag::tensor || tag == InputTag::sparse_tensor);
+    byte();
+    const std::size_t dimensions = counted(1);
+    numbers(tag == InputTag::tensor ? 2 * dimensions : dimensions);
+  }
+
+  void scalar(InputTag tag) {
+    switch (tag) {
+      case InputTag::integer:
+        number();
+        break;
+      case InputTag::boolean:
+        byte();
+        break;
+      case InputTag::real:
+        skip(sizeof(double));
+        break;
+      case InputTag::complex:
+        skip(2 * sizeof(double));
+        break;
+      default:
+        ok_ = false;
+    }
+  }
+
+  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  void skip(std::size_t bytes) {
+    ok_ = ok_ && bytes <= left();
+    if (ok_) at_ += bytes;
+  }
+  char byte() {
+    const char* const before = at_;
+    skip(1);
+    return ok_ ? *before : '\0';
+  }
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; ok_ && shift < 64; shift += 7) {
+      const auto next = static_cast<std::uint8_t>(byte());
+      value |= std::uint64_t{next & 0x7fU} << shift;
+      if (next < 0x80) return value;
+    }
+    ok_ = false;
+    return 0;
+  }
+  void numbers(std::size_t count) {
+    for (; ok_ && count > 0; --count) number();
+  }
+  /// A count of things that take at least so many bytes each.
+  std::size_t counted(std::size_t least_bytes) {
+    const std::uint64_t count = number();
+    ok_ = ok_ && count <= left() / least_bytes;
+    return ok_ ? static_cast<std::size_t>(count) : 0;
+  }
+
+  const char* at_;
+  const char* const end_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+bool are_inputs(std::string_view bytes) { return InputsCheck(bytes).check(); }
+
 void append_input_texts(std::string_view bytes, const std::vector<std::string>& element_types,
                         InputTexts& texts) {
   InputsReader(bytes, element_types, texts).read();

@@ -136,6 +136,9 @@ class InputsWriter {
   char* end_;
 };
 
+/// Whether an InputsWriter may have written the bytes.
+bool are_inputs(std::string_view bytes);
+
 /// The arguments that torch writes of an operator's inputs, as JSON texts.
 struct InputTexts {
   std::string dims;      ///< `[[32, 28], []]`

@@ -3,10 +3,13 @@
 // addresses from being used again. Filled by one thread, then read by any.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -30,6 +33,14 @@ struct ModuleTensor {
   const char* end;
   std::uint32_t number = 0;  ///< among the map's, from 1 on
 };
+
+class ModuleMap;
+namespace journal {
+/// Without the tensors themselves, which only their process can find.
+std::string bytes_of(const ModuleMap& map);
+/// Nothing where the bytes are not those of a map.
+std::optional<ModuleMap> module_map_of(std::string_view bytes);
+}  // namespace journal
 
 class ModuleMap {
  public:
@@ -64,11 +75,15 @@ class ModuleMap {
   std::uint32_t part(std::uint32_t module, const std::string& name, const std::string& class_name);
 
   const std::vector<Module>& modules() const { return modules_; }
+  std::size_t tensors() const { return modules_of_tensors_.size(); }  ///< numbers are 1 to it
   /// The tensor of a module that is in the storage, at this address where there are several; null
   /// if there is none. Of tensors that are the same, the first that was added.
   const ModuleTensor* tensor(const void* storage, const void* address) const;
 
  private:
+  friend std::string journal::bytes_of(const ModuleMap& map);
+  friend std::optional<ModuleMap> journal::module_map_of(std::string_view bytes);
+
   std::uint32_t add_module(Module module);
 
   std::vector<Module> modules_;

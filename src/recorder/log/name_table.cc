@@ -22,7 +22,7 @@ NameNumber NameTable::find(std::string_view text, std::string_view overload) {
     const Name& name = (*this)[slots_[at].name];
     if (name.text == text && name.overload == overload) return slots_[at].name;
   }
-  const NameNumber number = append({.text = std::string(text), .overload = std::string(overload)});
+  const NameNumber number = add(Name{.text = std::string(text), .overload = std::string(overload)});
   slots_[at] = {hash, number};
   return number;
 }
@@ -30,10 +30,10 @@ NameNumber NameTable::find(std::string_view text, std::string_view overload) {
 NameNumber NameTable::add(std::string_view text, Collective collective) {
   Name name{.text = std::string(text)};
   name.collective = std::make_unique<const Collective>(std::move(collective));
-  return append(std::move(name));
+  return add(std::move(name));
 }
 
-NameNumber NameTable::append(Name name) {
+NameNumber NameTable::add(Name name) {
   const std::size_t block = block_of(size_);
   if (block >= kBlocks) throw std::bad_alloc();
   Name* names = blocks_[block].load(std::memory_order_relaxed);
@@ -41,8 +41,10 @@ NameNumber NameTable::append(Name name) {
     names = new Name[kFirst << block];
     blocks_[block].store(names, std::memory_order_release);
   }
-  names[size_ - first_of(block)] = std::move(name);
-  return static_cast<NameNumber>(++size_);
+  Name& added = names[size_ - first_of(block)] = std::move(name);
+  const auto number = static_cast<NameNumber>(++size_);
+  if (listener_ != nullptr) listener_(number, added);
+  return number;
 }
 
 void NameTable::grow() {

@@ -9,9 +9,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "recorder/log/collective.h"
@@ -38,6 +40,14 @@ class NameTable {
   NameNumber find(std::string_view text, std::string_view overload = {});
   /// A new name, which find() does not know.
   NameNumber add(std::string_view text, Collective collective);
+  NameNumber add(Name name);
+
+  /// Has `listener` hear of each name that is added from now on, before anybody has its number.
+  /// It must not throw.
+  using Listener = std::function<void(NameNumber number, const Name& name)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
+
+  std::size_t size() const { return size_; }  ///< numbers are 1 to it; for whoever adds
 
   const Name& operator[](NameNumber number) const {
     const std::size_t at = static_cast<std::size_t>(number) - 1;
@@ -63,10 +73,10 @@ class NameTable {
   }
 
   void grow();
-  NameNumber append(Name name);
 
   std::array<std::atomic<Name*>, kBlocks> blocks_ = {};
   std::size_t size_ = 0;
+  Listener listener_;
   std::vector<Slot> slots_;  // a power of two, at most half full
 };
 

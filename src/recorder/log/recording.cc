@@ -22,9 +22,10 @@ std::atomic<std::uint64_t> lost_without_log = 0;
 namespace {
 
 /// What readers of a file go by, and what only the recording knows.
-constexpr std::array<std::string_view, 8> kReservedMembers = {
+constexpr std::array<std::string_view, 9> kReservedMembers = {
     "schemaVersion", "deviceProperties", "displayTimeUnit",      "baseTimeNanoseconds",
-    "traceEvents",   "traceName",        "tbtrace_lost_records", "tbtrace_unreadable_chunks"};
+    "traceEvents",   "traceName",        "tbtrace_lost_records", "tbtrace_unreadable_chunks",
+    "tbtrace_recovered"};
 
 /// Without texts, of which there are few.
 std::size_t bytes_of(const DeviceTrace& trace) {
@@ -38,13 +39,33 @@ std::size_t bytes_of(const DeviceTrace& trace) {
 
 }  // namespace
 
-Recording::Recording(RecordingOptions options)
+Recording::Recording(RecordingOptions options, std::shared_ptr<WindowJournal> journal)
     : options_(std::make_shared<const RecordingOptions>(std::move(options))),
+      journal_(std::move(journal)),
       trace_id_(fmt::format("{:016X}{:016X}", random_seed(), random_seed())),
       forks_(fork_count()) {}
 
+Recording::Recording(IsRestored, RestoredRecording parts)
+    : options_(std::move(parts.options)),
+      other_(std::move(parts.process)),
+      trace_id_(std::move(parts.trace_id)),
+      started_(parts.started),
+      ended_(parts.ended),
+      bytes_at_start_(parts.bytes_at_start),
+      lost_at_end_(parts.lost),
+      forks_(fork_count()),
+      closed_(true),
+      logs_(std::move(parts.logs)),
+      metadata_(std::move(parts.metadata)),
+      known_tensors_(std::move(parts.known_tensors)) {}
+
+std::shared_ptr<Recording> Recording::restored(RestoredRecording parts) {
+  return std::shared_ptr<Recording>(new Recording(IsRestored(), std::move(parts)));
+}
+
 Recording::~Recording() {
   close();
+  forget_journal();  // before the first of its chunks is given back
   for (const std::shared_ptr<ThreadLog>& log : logs_) log->drop_chunks();
 }
 
@@ -52,6 +73,13 @@ void Recording::start() {
   bytes_at_start_ = alive_bytes();
   lost_at_start_ = lost_at_end_ = lost_without_log.load();
   started_ = sample_clocks();
+  if (journal_ == nullptr) return;
+  journal_->start({.options = *options_,
+                   .trace_id = trace_id_,
+                   .started = started_,
+                   .bytes_at_start = bytes_at_start_});
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, json] : metadata_) journal_->add_metadata(key, json);
 }
 
 void Recording::close() {
@@ -64,6 +92,15 @@ void Recording::close() {
   }
   lost_at_end_ = std::max(lost_at_start_, lost_without_log.load());
   ended_ = sample_clocks();
+  if (journal_ != nullptr) journal_->close(ended_, lost_at_end_ - lost_at_start_);
+}
+
+void Recording::forget_journal() const {
+  if (journal_ != nullptr) journal_->forget();
+}
+
+void Recording::keep_journal() const {
+  if (journal_ != nullptr) journal_->keep();
 }
 
 std::int64_t Recording::memory_bytes() const {
@@ -82,7 +119,13 @@ bool Recording::is_closed() const {
 std::shared_ptr<ThreadLog> Recording::add_thread(ThreadIdentity identity) {
   const std::lock_guard lock(mutex_);
   if (closed_) return nullptr;
-  return logs_.emplace_back(std::make_shared<ThreadLog>(std::move(identity), options_));
+  const std::uint64_t began = ticks();
+  std::shared_ptr<LogHome> home;
+  if (journal_ != nullptr) {
+    home = journal_->add_log(static_cast<std::uint32_t>(logs_.size()), identity, began);
+  }
+  return logs_.emplace_back(
+      std::make_shared<ThreadLog>(std::move(identity), options_, began, std::move(home)));
 }
 
 Status Recording::add_metadata(const std::string& key, std::string value_json) {
@@ -97,7 +140,8 @@ Status Recording::add_metadata(const std::string& key, std::string value_json) {
                                               "' was dropped, since the recording has ended; add "
                                               "it before stop()"};
   }
-  metadata_[key] = std::move(value_json);
+  std::string& json = metadata_[key] = std::move(value_json);
+  if (journal_ != nullptr) journal_->add_metadata(key, json);
   return {};
 }
 
@@ -108,6 +152,7 @@ void Recording::add_known_tensors(std::vector<KnownTensor> tensors) {
     tensor.ticks = now;
     known_tensors_.push_back(tensor);
   }
+  if (journal_ != nullptr) journal_->add_known_tensors(tensors);
 }
 
 void Recording::set_device_trace(PendingDeviceTrace trace) { device_trace_ = std::move(trace); }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,14 @@
 
 #include <tbtrace/status.h>
 
+#include "recorder/log/address_map.h"
 #include "recorder/log/device_memory.h"
 #include "recorder/log/device_trace.h"
 #include "recorder/log/known_tensors.h"
 #include "recorder/log/recording_options.h"
 #include "recorder/log/thread_log.h"
 #include "recorder/log/ticks.h"
+#include "recorder/log/window_journal.h"
 
 namespace tbtrace::recorder {
 
@@ -32,9 +35,34 @@ extern std::atomic<std::int64_t> watched_bytes;
 /// all recordings that are running then.
 extern std::atomic<std::uint64_t> lost_without_log;
 
+/// A process that wrote a recording and is not this one.
+struct OtherProcess {
+  std::int64_t id = 0;
+  std::string host = {};
+  ClockSample first_sample = {};
+  bool ended_within = false;    ///< the recording, which ends with the last sign of life
+  AddressMap addresses = {};  ///< what its return addresses are in
+};
+
+/// A closed recording that another process wrote.
+struct RestoredRecording {
+  std::shared_ptr<const RecordingOptions> options = {};
+  std::string trace_id = {};
+  ClockSample started = {};
+  ClockSample ended = {};
+  std::int64_t bytes_at_start = 0;
+  std::uint64_t lost = 0;  ///< records
+  std::vector<std::shared_ptr<ThreadLog>> logs = {};
+  std::map<std::string, std::string> metadata = {};
+  std::vector<KnownTensor> known_tensors = {};
+  OtherProcess process = {};
+};
+
 class Recording {
  public:
-  explicit Recording(RecordingOptions options);
+  /// With a journal, what is recorded outlasts the process.
+  explicit Recording(RecordingOptions options, std::shared_ptr<WindowJournal> journal = nullptr);
+  static std::shared_ptr<Recording> restored(RestoredRecording parts);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   ~Recording();
@@ -67,6 +95,11 @@ class Recording {
   /// Adds what a device's allocator did during a part of the recording. Call it before close().
   void add_device_memory(DeviceMemory memory);
 
+  /// Its file is written, so that its journal, if there is one, need not keep it.
+  void forget_journal() const;
+  /// Its file could not be written: its journal keeps it, also after the recording is gone.
+  void keep_journal() const;
+
   // Of a closed recording.
   const std::vector<std::shared_ptr<ThreadLog>>& logs() const { return logs_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
@@ -79,6 +112,8 @@ class Recording {
   /// Whether anything was asked of devices, and known of them.
   bool has_devices() const { return device_trace_.valid() || !device_memory_.empty(); }
   const std::vector<DeviceMemory>& device_memory() const { return device_memory_; }  ///< by time
+  /// Null: this process wrote it.
+  const OtherProcess* other_process() const { return other_ ? &*other_ : nullptr; }
   /// Memory that was watched and alive at the start.
   std::int64_t bytes_at_start() const { return bytes_at_start_; }
   /// Records for which there was no memory.
@@ -87,7 +122,12 @@ class Recording {
   std::size_t bytes() const;
 
  private:
+  struct IsRestored {};
+  Recording(IsRestored, RestoredRecording parts);
+
   std::shared_ptr<const RecordingOptions> options_;
+  std::shared_ptr<WindowJournal> journal_;
+  std::optional<OtherProcess> other_;
   std::string trace_id_;
   ClockSample started_;
   ClockSample ended_;

@@ -16,12 +16,36 @@ ThreadIdentity this_thread_identity() {
   return identity;
 }
 
+ThreadLog::ThreadLog(ThreadIdentity identity, std::shared_ptr<const RecordingOptions> options,
+                     std::uint64_t began, std::shared_ptr<LogHome> home)
+    : identity_(std::move(identity)),
+      options_(std::move(options)),
+      began_(began),
+      home_(std::move(home)) {
+  if (home_ == nullptr) return;
+  names_.set_listener(
+      [this](NameNumber number, const Name& name) { home_->add_name(number, name); });
+}
+
 ThreadLog::~ThreadLog() {
   for (Chunk* chunk = first_; chunk != nullptr;) {
     Chunk* const next = chunk->next;
-    give_chunk(chunk);
+    give(chunk);
     chunk = next;
   }
+}
+
+void ThreadLog::give(Chunk* chunk) {
+  if (home_ != nullptr) {
+    home_->give(chunk);
+  } else {
+    give_chunk(chunk);
+  }
+}
+
+const NameTable& ThreadLog::home_process_names() const {
+  const NameTable* const names = home_ == nullptr ? nullptr : home_->process_names();
+  return names == nullptr ? process_names() : *names;
 }
 
 std::uint64_t* ThreadLog::more_room(std::size_t words) {
@@ -31,7 +55,11 @@ std::uint64_t* ThreadLog::more_room(std::size_t words) {
       newest_ == nullptr
           ? kSmallestChunkBytes
           : kChunkGrowth * (sizeof(Chunk) + newest_->capacity * sizeof(std::uint64_t));
-  Chunk* chunk = closed_ ? nullptr : take_chunk(words, std::min(bytes, kChunkBytes));
+  Chunk* chunk = nullptr;
+  if (!closed_) {
+    chunk = home_ != nullptr ? home_->take(words, std::min(bytes, kChunkBytes))
+                             : take_chunk(words, std::min(bytes, kChunkBytes));
+  }
   if (chunk == nullptr) {
     if (!closed_) count_lost();
     return nullptr;
@@ -41,12 +69,29 @@ std::uint64_t* ThreadLog::more_room(std::size_t words) {
   } else {
     newest_->committed = static_cast<std::size_t>(at_.load() - newest_->words());
     newest_->next = chunk;
+    if (home_ != nullptr) home_->fill(newest_);
   }
   newest_ = chunk;
+  end_for_others_ = chunk->end != nullptr ? chunk->end : &no_end_;
   end_ = chunk->words() + chunk->capacity;
   at_.store(chunk->words());
   bytes_.fetch_add(chunk->capacity * sizeof(std::uint64_t), std::memory_order_relaxed);
   return chunk->words();
+}
+
+void ThreadLog::adopt(const std::vector<Chunk*>& chunks) {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  for (Chunk* const chunk : chunks) {
+    if (newest_ == nullptr) {
+      first_ = chunk;
+    } else {
+      newest_->next = chunk;
+    }
+    newest_ = chunk;
+    committed_ = chunk->committed;
+    bytes_.fetch_add(chunk->committed * sizeof(std::uint64_t), std::memory_order_relaxed);
+  }
 }
 
 void ThreadLog::close() {
@@ -62,7 +107,7 @@ void ThreadLog::drop_chunks() {
   const std::lock_guard lock(mutex_);
   while (first_ != newest_) {
     Chunk* const next = first_->next;
-    give_chunk(first_);
+    give(first_);
     first_ = next;
   }
 }

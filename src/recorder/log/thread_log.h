@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "recorder/log/chunk.h"
+#include "recorder/log/log_home.h"
 #include "recorder/log/name_table.h"
 #include "recorder/log/recording_options.h"
 #include "recorder/log/ticks.h"
@@ -31,12 +32,11 @@ ThreadIdentity this_thread_identity();
 
 class ThreadLog {
  public:
-  /// `began` is an instant near its first record.
+  /// `began` is an instant near its first record. Without a home, chunks are memory of the process.
   explicit ThreadLog(
       ThreadIdentity identity,
       std::shared_ptr<const RecordingOptions> options = std::make_shared<const RecordingOptions>(),
-      std::uint64_t began = ticks())
-      : identity_(std::move(identity)), options_(std::move(options)), began_(began) {}
+      std::uint64_t began = ticks(), std::shared_ptr<LogHome> home = nullptr);
   ThreadLog(const ThreadLog&) = delete;
   ThreadLog& operator=(const ThreadLog&) = delete;
   ~ThreadLog();
@@ -64,7 +64,11 @@ class ThreadLog {
   /// The end of the room that next() is in.
   const std::uint64_t* end_of_room() const { return end_; }
   /// `end` is behind the record's last word.
-  void commit(std::uint64_t* end) { at_.store(end, std::memory_order_release); }
+  void commit(std::uint64_t* end) {
+    at_.store(end, std::memory_order_release);
+    // What another process finds if this one ends here.
+    end_for_others_->store(reinterpret_cast<std::uintptr_t>(end), std::memory_order_release);
+  }
 
   NameTable& names() { return names_; }
 
@@ -79,7 +83,10 @@ class ThreadLog {
   }
 
   /// A record that could not be written, for want of memory.
-  void count_lost() { lost_.fetch_add(1, std::memory_order_relaxed); }
+  void count_lost() {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    if (home_ != nullptr) home_->count_lost();
+  }
 
   /// Sums up the memory that the thread allocated and freed.
   void count_memory(std::int64_t bytes) {
@@ -91,10 +98,14 @@ class ThreadLog {
 
   const Name& name(NameNumber number) const {
     const auto at = static_cast<std::uint32_t>(number);
-    if ((at & kOfProcess) != 0) return process_names()[static_cast<NameNumber>(at & ~kOfProcess)];
+    if ((at & kOfProcess) != 0) return home_process_names()[static_cast<NameNumber>(at & ~kOfProcess)];
     return names_[number];
   }
   std::uint64_t began() const { return began_; }
+
+  /// What another process wrote, in the order of writing, each with its `committed`. Before any
+  /// other call; the log is closed then. The chunks are the home's.
+  void adopt(const std::vector<Chunk*>& chunks);
 
   // For whoever ends the recording.
 
@@ -121,12 +132,15 @@ class ThreadLog {
 
  private:
   std::uint64_t* more_room(std::size_t words);
+  const NameTable& home_process_names() const;
+  void give(Chunk* chunk);
 
   static constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
 
   // The recorded thread's own; at_ is read by whoever closes the log.
   std::atomic<std::uint64_t*> at_ = nullptr;
   std::uint64_t* end_ = nullptr;
+  std::atomic<std::uint64_t>* end_for_others_ = &no_end_;
   std::uint64_t last_begin_ = kNoKey;
   NameTable names_;
   std::vector<std::uint64_t> scratch_;
@@ -134,6 +148,8 @@ class ThreadLog {
   ThreadIdentity identity_;
   std::shared_ptr<const RecordingOptions> options_;
   std::uint64_t began_;
+  std::shared_ptr<LogHome> home_;
+  std::atomic<std::uint64_t> no_end_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::int64_t> memory_bytes_ = 0;

@@ -41,12 +41,6 @@ ticks_detail::Origin find_origin() {
   return {ticks_detail::system_ns(), false};
 }
 
-/// The rate over the longest time there is: from the process's first sample on.
-const ClockSample& first_sample() {
-  static const ClockSample sample = sample_clocks();
-  return sample;
-}
-
 }  // namespace
 
 namespace ticks_detail {
@@ -86,8 +80,13 @@ ClockSample sample_clocks() {
   return best;
 }
 
-TickScale::TickScale(const ClockSample& start, const ClockSample& end) : start_(start) {
-  const ClockSample& first = first_sample();
+const ClockSample& first_clock_sample() {
+  static const ClockSample sample = sample_clocks();
+  return sample;
+}
+
+TickScale::TickScale(const ClockSample& start, const ClockSample& end, const ClockSample& first)
+    : start_(start) {
   const ClockSample& from = first.ticks < start.ticks ? first : start;
   if (end.ticks <= from.ticks) {
     ns_per_tick_ = 1.0L;

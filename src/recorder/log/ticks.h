@@ -62,6 +62,9 @@ struct ClockSample {
 /// The best of several samples: all clocks were read within a few tens of nanoseconds.
 ClockSample sample_clocks();
 
+/// The process's first one.
+const ClockSample& first_clock_sample();
+
 /// Ticks as nanoseconds since 1970, from the samples at both ends of a window.
 /// The time of day may run faster or slower than the steady clock while it is corrected, by 500 ppm
 /// at most (adjtimex(2)). Up to twice as much is taken for that: the window then runs evenly from
@@ -70,7 +73,10 @@ ClockSample sample_clocks();
 /// at the time of day of its start and runs at the steady clock's rate.
 class TickScale {
  public:
-  TickScale(const ClockSample& start, const ClockSample& end);
+  /// `first` is the first sample of the process that was recorded: the rate is that over the longest
+  /// time there is.
+  TickScale(const ClockSample& start, const ClockSample& end,
+            const ClockSample& first = first_clock_sample());
 
   std::int64_t unix_ns(std::uint64_t ticks) const;
 

@@ -28,9 +28,10 @@ enum class PartOrder : std::uint8_t {
   pictures,    ///< that exports draw
   warnings,    ///< who gets them
   signals,     ///< that the program is asked to end by
+  journals,    ///< that recordings are kept in
   chunks,      ///< of memory that is recorded into
 };
-inline constexpr std::size_t kPartOrders = 12;
+inline constexpr std::size_t kPartOrders = 13;
 
 /// To add something that a process holds once, name its place in PartOrder and hand these functions
 /// to an AddedPart beside it. A function with nothing to do is null. None takes arguments: the

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "symbols/addresses/code_places.h"
 #include "symbols/addresses/frame_text.h"
 
 namespace tbtrace::recorder {
@@ -29,11 +28,22 @@ std::uint32_t CallStacks::add(std::string_view script_stack, std::span<void* con
   return found->second;
 }
 
+std::vector<symbols::CodePlace> CallStacks::places(void* return_address) const {
+  if (of_other_ == nullptr) return symbols::code_places(return_address);
+  const auto address = reinterpret_cast<std::uintptr_t>(return_address);
+  const MappedFile* const file = of_other_->at(address);
+  if (file == nullptr) return {};
+  symbols::CodePlace place;
+  place.object = file->path;
+  place.offset = address - file->begin + file->offset;
+  return {place};
+}
+
 /// Of one address; several where functions were inlined.
 const CallStacks::Frames& CallStacks::frames(void* return_address) {
   const auto [found, is_new] = frames_.try_emplace(return_address);
   if (!is_new) return found->second;
-  for (const symbols::CodePlace& place : symbols::code_places(return_address)) {
+  for (const symbols::CodePlace& place : places(return_address)) {
     if (symbols::is_libtorch(place)) found->second.is_libtorchs = true;
     if (const std::optional<std::string> frame = symbols::frame_text(place)) {
       found->second.text += *frame + ";";

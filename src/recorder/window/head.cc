@@ -41,6 +41,15 @@ std::vector<std::pair<std::string, std::string>> trace_members(const Window& win
                                    std::pair("with_stack", options.with_stack)}) {
     if (is_on) own_member(key, "1");
   }
+  if (const OtherProcess* const other = recording.other_process()) {
+    std::string host;
+    wire::append_json_string(host, other->host);
+    member("tbtrace_recovered",
+           fmt::format(R"({{"process_id": {}, "host": {}, "last_sign_of_life_ns": {}, )"
+                       R"("unfinished_ranges": {}, "window_was_open": {}, "lost_records": {}}})",
+                       other->id, host, window.end_ns(), window.unfinished_ranges(),
+                       other->ended_within, recording.lost()));
+  }
   if (recording.lost() > 0) member("tbtrace_lost_records", std::to_string(recording.lost()));
   if (window.unreadable_chunks() > 0) {
     member("tbtrace_unreadable_chunks", std::to_string(window.unreadable_chunks()));
@@ -66,7 +75,9 @@ std::vector<std::pair<std::string, std::string>> trace_members(const Window& win
     }
   }
   std::string host;
-  wire::append_json_string(host, host_name());
+  wire::append_json_string(host, recording.other_process() == nullptr
+                                     ? host_name()
+                                     : recording.other_process()->host);
   own_member("host_name", std::move(host));
   own_member("trace_id", fmt::format("\"{}\"", recording.trace_id()));
   member("displayTimeUnit", "\"ms\"");

@@ -1,6 +1,7 @@
 #include "recorder/window/ranges.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "recorder/log/record.h"
 #include "recorder/log/ticks.h"
@@ -56,6 +57,15 @@ void Ranges::set_late_end(std::size_t number, std::uint64_t ticks, bool is_elsew
 void Ranges::set_numbers(std::size_t number, const std::uint64_t* numbers) {
   rows_[number].has_numbers = 1;
   numbers_[rows_[number].record] = numbers;
+}
+
+void Ranges::leave_out_before(std::uint64_t ticks) {
+  Column<Row> kept;
+  for (std::size_t number = 0; number < rows_.size(); ++number) {
+    const bool is_before = static_cast<std::int64_t>((*this)[number].end_ticks - ticks) < 0;
+    if (!is_before) kept.push_back(rows_[number]);
+  }
+  rows_ = std::move(kept);
 }
 
 void Ranges::sort_by_start() {

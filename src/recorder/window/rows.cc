@@ -32,7 +32,9 @@ class WindowRows {
       : window_(window),
         options_(window.recording().options()),
         has_overloads_(request.overloads),
-        process_(::getpid()),
+        process_(window.recording().other_process() == nullptr
+                     ? ::getpid()
+                     : window.recording().other_process()->id),
         first_id_(first_external_id(window)),
         batch_(sink, base_time_ns(window), window.start_ns(), request),
         operators_(batch_.category("cpu_op")),

@@ -32,10 +32,14 @@ bool may_share_thread(const Recording& recording) {
 
 }  // namespace
 
-Window::Window(std::shared_ptr<const Recording> recording)
+Window::Window(std::shared_ptr<const Recording> recording, std::uint64_t last_ticks)
     : recording_(std::move(recording)),
-      scale_(recording_->started(), recording_->ended()),
-      ranges_(recording_->started().ticks, recording_->ended().ticks) {
+      scale_(recording_->started(), recording_->ended(),
+             recording_->other_process() == nullptr ? first_clock_sample()
+                                                    : recording_->other_process()->first_sample),
+      ranges_(recording_->started().ticks, recording_->ended().ticks),
+      stacks_(recording_->other_process() == nullptr ? nullptr
+                                                     : &recording_->other_process()->addresses) {
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
   std::vector<LateEnd> late;
@@ -56,6 +60,8 @@ Window::Window(std::shared_ptr<const Recording> recording)
     sort_memory();
   }
   if (!late.empty()) end_late(late);
+  const std::uint64_t ended = recording_->ended().ticks;
+  if (last_ticks < ended - recording_->started().ticks) leave_out_before(ended - last_ticks);
   ranges_may_cross_ = ranges_may_cross_ || !late.empty() || may_share_thread(*recording_);
   find_arrows();
   name_stacks();
@@ -68,6 +74,18 @@ Window::Window(std::shared_ptr<const Recording> recording)
 }
 
 Window::~Window() = default;
+
+void Window::leave_out_before(std::uint64_t ticks) {
+  ranges_.leave_out_before(ticks);
+  std::erase_if(memory_, [&](const Memory& memory) { return memory.event.ticks < ticks; });
+  std::erase_if(marks_, [&](const Mark& mark) { return mark.ticks() < ticks; });
+  start_ns_ = unix_ns(ticks);
+}
+
+std::size_t Window::unfinished_ranges() const {
+  return static_cast<std::size_t>(std::count_if(
+      ranges_.begin(), ranges_.end(), [](const Range& range) { return range.is_open; }));
+}
 
 void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
   struct Reader {

@@ -54,8 +54,13 @@ class Window {
   };
 
   /// Requires that the recording is closed. Waits for what is still to come of devices.
-  explicit Window(std::shared_ptr<const Recording> recording);
+  /// Ranges that had ended before the last `last_ticks` of the recording are left out, and so is
+  /// what happened before.
+  explicit Window(std::shared_ptr<const Recording> recording,
+                  std::uint64_t last_ticks = kAllTicks);
   ~Window();
+
+  static constexpr std::uint64_t kAllTicks = ~std::uint64_t{0};
 
   const Recording& recording() const { return *recording_; }
   const Ranges& ranges() const { return ranges_; }            ///< by start
@@ -83,6 +88,7 @@ class Window {
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
   /// False: of two ranges of a thread, one is inside the other or after it. True: perhaps not.
   bool ranges_may_cross() const { return ranges_may_cross_; }
+  std::size_t unfinished_ranges() const;
   /// Parts of logs that something has written over: their records are missing.
   std::size_t unreadable_chunks() const { return unreadable_chunks_; }
 
@@ -95,6 +101,7 @@ class Window {
   void read_log(std::uint32_t log, std::vector<LateEnd>& late);
   void add_device_memory();
   void end_late(std::vector<LateEnd>& late);
+  void leave_out_before(std::uint64_t ticks);
   void find_arrows();
   void name_stacks();
 

@@ -1,0 +1,475 @@
+#include "recorder/journal/journal.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixtures/random_rounds.h"
+#include "fixtures/scratch_folder.h"
+#include "recorder/journal/layout.h"
+#include "recorder/journal/restore.h"
+#include "recorder/log/active.h"
+#include "recorder/log/inputs.h"
+#include "recorder/log/range_arguments.h"
+#include "recorder/log/record.h"
+#include "recorder/log/recording.h"
+#include "recorder/window/window.h"
+
+namespace tbtrace::recorder::journal {
+namespace {
+
+namespace fs = std::filesystem;
+
+JournalOptions small_options() {
+  JournalOptions options;
+  options.slots.ready = 4;
+  options.heartbeat = std::chrono::milliseconds(5);
+  return options;
+}
+
+/// What a thread writes as its record of this number, which no other one looks like.
+constexpr std::uint64_t value_of(std::uint64_t thread, std::uint64_t number) {
+  return (thread << 40 | number) * 0x9e3779b97f4a7c15;
+}
+
+void write_number(ThreadLog& log, std::uint64_t thread, std::uint64_t number) {
+  write(log, MemoryEvent{.ticks = ticks(),
+                         .address = value_of(thread, number),
+                         .bytes = static_cast<std::int64_t>(number)});
+}
+
+/// The numbers of a log's records; a failure if one of them is not what its thread wrote.
+std::vector<std::uint64_t> numbers_of(const ThreadLog& log) {
+  struct Reader {
+    std::uint64_t thread;
+    std::vector<std::uint64_t> numbers = {};
+    void operator()(const BeginRecord&, const std::uint64_t*) { ADD_FAILURE(); }
+    void operator()(const EndRecord&) { ADD_FAILURE(); }
+    void operator()(const InstantRecord&) { ADD_FAILURE(); }
+    void operator()(const CounterRecord&) { ADD_FAILURE(); }
+    void operator()(const MemoryEvent& event) {
+      numbers.push_back(static_cast<std::uint64_t>(event.bytes));
+      EXPECT_EQ(event.address, value_of(thread, numbers.back()));
+    }
+  };
+  Reader reader{static_cast<std::uint64_t>(log.identity().system_id)};
+  EXPECT_EQ(read_records(log, reader), 0U);
+  return reader.numbers;
+}
+
+std::vector<std::uint64_t> first_numbers(std::size_t count) {
+  std::vector<std::uint64_t> all(count);
+  for (std::size_t at = 0; at < count; ++at) all[at] = at;
+  return all;
+}
+
+RestoredJournal restored(const fs::path& directory) {
+  const auto folders = journals_in(directory);
+  EXPECT_EQ(folders.size(), 1U);
+  if (folders.empty()) return {};
+  Result<RestoredJournal> journal = restore_journal(folders.front());
+  EXPECT_TRUE(journal.ok()) << journal.status().message();
+  return journal.ok() ? *std::move(journal) : RestoredJournal();
+}
+
+/// The files as they are now: what a process that ended now would leave.
+fs::path copy_of(const fs::path& directory, const fixtures::ScratchFolder& to) {
+  const fs::path copy = to.root() / "copy";
+  fs::copy(directory, copy, fs::copy_options::recursive);
+  return copy;
+}
+
+class JournalOf : public ::testing::Test {
+ protected:
+  std::shared_ptr<Journal> open(JournalOptions options = small_options()) {
+    auto journal = Journal::open(directory(), std::move(options));
+    EXPECT_TRUE(journal.ok()) << journal.status().message();
+    return *journal;
+  }
+  fs::path directory() const { return dir_.root() / "journal"; }
+
+  fixtures::ScratchFolder dir_;
+};
+
+TEST_F(JournalOf, AnOpenWindowHasAllThatWasRecorded) {
+  const auto journal = open();
+  Recording recording({.record_shapes = true, .element_types = {"float", "double"}},
+                      journal->new_window());
+  EXPECT_TRUE(recording.add_metadata("before", "1").ok());
+  recording.start();
+  EXPECT_TRUE(recording.add_metadata("after", "\"two\"").ok());
+  recording.add_known_tensors({{.address = 4096, .bytes = 12, .is_gradient = true}});
+  const auto log = recording.add_thread({.system_id = 7, .logical_id = 3, .name = "worker"});
+  const NameNumber name = log->names().find("aten::add", "Tensor");
+  Collective reduced{.name = "allreduce", .rank = 2, .group_size = 4, .group = "tp"};
+  const NameNumber collective = log->names().add(kCollectiveRange, reduced);
+  InputsWriter inputs;
+  inputs.tensor(1, std::vector<std::int64_t>{2, 3}, std::vector<std::int64_t>{3, 1});
+  const std::uint64_t now = ticks();
+  write(*log, BeginRecord{.ticks = now,
+                          .name = name,
+                          .key = 17,
+                          .sequence_number = 5,
+                          .inputs = inputs.data(),
+                          .inputs_size = static_cast<std::uint32_t>(inputs.size())});
+  write(*log, BeginRecord{.ticks = now + 10, .name = collective, .key = 18});
+  write(*log, EndRecord{.ticks = now + 20, .key = 18});
+
+  const RestoredJournal found = restored(copy_of(directory(), dir_));
+  EXPECT_EQ(found.process, ::getpid());
+  EXPECT_EQ(found.unreadable_chunks, 0U);
+  ASSERT_EQ(found.windows.size(), 1U);
+  EXPECT_TRUE(found.windows[0].was_open);
+  const Recording& again = *found.windows[0].recording;
+  EXPECT_EQ(again.trace_id(), recording.trace_id());
+  EXPECT_TRUE(again.options().record_shapes);
+  EXPECT_EQ(again.options().element_types, recording.options().element_types);
+  EXPECT_EQ(again.metadata().at("before"), "1");
+  EXPECT_EQ(again.metadata().at("after"), "\"two\"");
+  ASSERT_EQ(again.known_tensors().size(), 1U);
+  EXPECT_TRUE(again.known_tensors()[0].is_gradient);
+  EXPECT_EQ(again.lost(), 0U);
+  ASSERT_EQ(again.logs().size(), 1U);
+  EXPECT_EQ(again.logs()[0]->identity().name, "worker");
+  EXPECT_EQ(again.logs()[0]->identity().logical_id, 3U);
+
+  const Window window(found.windows[0].recording);
+  ASSERT_EQ(window.ranges().size(), 2U);
+  EXPECT_EQ(window.name(window.ranges()[0]).text, "aten::add");
+  EXPECT_EQ(window.name(window.ranges()[0]).overload, "Tensor");
+  EXPECT_TRUE(window.ranges()[0].is_open);
+  EXPECT_EQ(window.ranges()[0].end_ticks, again.ended().ticks);
+  EXPECT_GE(again.ended().ticks, now + 20);
+  const BeginRecord first = begin_record(window.ranges()[0].record);
+  EXPECT_EQ(first.sequence_number, 5);
+  EXPECT_EQ(std::string(first.inputs, first.inputs_size),
+            std::string(inputs.data(), inputs.size()));
+  EXPECT_FALSE(window.ranges()[1].is_open);
+  const auto& described = window.name(window.ranges()[1]).collective;
+  ASSERT_NE(described, nullptr);
+  EXPECT_EQ(described->name, "allreduce");
+  EXPECT_EQ(described->group_size, 4);
+  EXPECT_EQ(described->group, "tp");
+}
+
+TEST_F(JournalOf, ManyChunksAreWhole) {
+  const auto journal = open();
+  Recording recording({}, journal->new_window());
+  recording.start();
+  const auto log = recording.add_thread({.system_id = 1});
+  constexpr std::size_t kRecords = 60'000;  // 1.4 MB
+  for (std::size_t number = 0; number < kRecords; ++number) {
+    write_number(*log, 1, number);
+    if (number % 5'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_EQ(log->lost(), 0U);
+  const RestoredJournal found = restored(copy_of(directory(), dir_));
+  ASSERT_EQ(found.windows.size(), 1U);
+  EXPECT_EQ(numbers_of(*found.windows[0].recording->logs()[0]), first_numbers(kRecords));
+}
+
+TEST_F(JournalOf, AClosedWindowEndsWhereItEnded) {
+  const auto journal = open();
+  Recording recording({}, journal->new_window());
+  recording.start();
+  write_number(*recording.add_thread({.system_id = 1}), 1, 0);
+  recording.close();
+  const RestoredJournal found = restored(copy_of(directory(), dir_));
+  ASSERT_EQ(found.windows.size(), 1U);
+  EXPECT_FALSE(found.windows[0].was_open);
+  EXPECT_EQ(found.windows[0].recording->ended().ticks, recording.ended().ticks);
+  EXPECT_EQ(Window(found.windows[0].recording).start_ns(), 
+            TickScale(recording.started(), recording.ended()).unix_ns(recording.started().ticks));
+}
+
+TEST_F(JournalOf, AWindowThatIsWrittenOrGoneIsNotRestored) {
+  const auto journal = open();
+  {
+    Recording gone({}, journal->new_window());
+    gone.start();
+    write_number(*gone.add_thread({.system_id = 1}), 1, 0);
+  }
+  Recording written({}, journal->new_window());
+  written.start();
+  write_number(*written.add_thread({.system_id = 1}), 1, 0);
+  written.close();
+  written.forget_journal();
+  EXPECT_EQ(restored(copy_of(directory(), dir_)).windows.size(), 0U);
+}
+
+TEST_F(JournalOf, TheEndRemovesTheFilesUnlessAWindowIsKept) {
+  for (const bool is_kept : {false, true}) {
+    auto journal = open();
+    {
+      Recording recording({}, journal->new_window());
+      recording.start();
+      write_number(*recording.add_thread({.system_id = 1}), 1, 0);
+      recording.close();
+      if (is_kept) recording.keep_journal();
+    }
+    journal->end();
+    journal.reset();
+    EXPECT_EQ(journals_in(directory()).size(), is_kept ? 1U : 0U);
+  }
+  const RestoredJournal found = restored(directory());
+  ASSERT_EQ(found.windows.size(), 1U);
+  EXPECT_EQ(numbers_of(*found.windows[0].recording->logs()[0]), first_numbers(1));
+  remove_journal(journals_in(directory()).front());
+  EXPECT_EQ(journals_in(directory()).size(), 0U);
+}
+
+TEST_F(JournalOf, ARecordOfAnySizeIsKept) {
+  const auto journal = open();
+  Recording recording({}, journal->new_window());
+  recording.start();
+  const auto log = recording.add_thread({.system_id = 1});
+  RangeArgumentsWriter arguments;
+  arguments.add("text", std::string(3 << 20, 'x'));
+  write(*log, InstantRecord{.ticks = ticks(),
+                            .name = log->names().find("mark"),
+                            .arguments = arguments.bytes()});
+  const RestoredJournal found = restored(copy_of(directory(), dir_));
+  ASSERT_EQ(found.windows.size(), 1U);
+  const Window window(found.windows[0].recording);
+  ASSERT_EQ(window.marks().size(), 1U);
+  EXPECT_EQ(std::get<InstantRecord>(window.marks()[0].record).arguments, arguments.bytes());
+}
+
+TEST_F(JournalOf, SlotsAreUsedAgain) {
+  JournalOptions options = small_options();
+  options.slots.most_bytes = std::uint64_t{24} << 20;
+  const auto journal = open(options);
+  for (int window = 0; window < 60; ++window) {  // 1 MB each
+    Recording recording({}, journal->new_window());
+    recording.start();
+    const auto log = recording.add_thread({.system_id = 1});
+    for (std::size_t number = 0; number < 40'000; ++number) {
+      write_number(*log, 1, number);
+      if (number % 4'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(log->lost(), 0U);
+  }
+}
+
+/// The journal's files in memory, with the faults that a test wants.
+class FaultyFiles final : public SegmentFiles {
+ public:
+  std::size_t left_bytes = std::size_t{1} << 40;
+  std::atomic<bool> is_slow = false;
+
+  Result<char*> create(const std::string& /*name*/, std::size_t bytes) override {
+    if (is_slow.load()) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (bytes > left_bytes) return Status(StatusCode::unwritable_output, "no space left");
+    left_bytes -= bytes;
+    return files_.emplace_back(std::make_unique<char[]>(bytes)).get();
+  }
+  Status sync() override { return {}; }
+  void remove() override {}
+
+ private:
+  std::vector<std::unique_ptr<char[]>> files_;
+};
+
+TEST(JournalOnADisk, ThatIsFullCountsWhatIsLost) {
+  auto files = std::make_unique<FaultyFiles>();
+  files->left_bytes = std::size_t{18} << 20;  // the first files
+  std::atomic<int> warnings = 0;
+  JournalOptions options = small_options();
+  options.warn = [&](std::string_view sentence) {
+    EXPECT_NE(sentence.find("no space left"), std::string_view::npos);
+    ++warnings;
+  };
+  const auto journal = Journal::open_in(std::move(files), options);
+  ASSERT_TRUE(journal.ok());
+  Recording recording({}, (*journal)->new_window());
+  recording.start();
+  const auto log = recording.add_thread({.system_id = 1});
+  constexpr std::size_t kRecords = 1'000'000;  // 24 MB
+  for (std::size_t number = 0; number < kRecords; ++number) {
+    write_number(*log, 1, number);
+    if (number % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  recording.close();
+  EXPECT_GT(recording.lost(), 0U);
+  EXPECT_EQ(numbers_of(*log).size() + recording.lost(), kRecords);
+  EXPECT_EQ(warnings.load(), 1);
+}
+
+TEST(JournalOnADisk, ThatIsSlowKeepsNobodyWaiting) {
+  auto files = std::make_unique<FaultyFiles>();
+  FaultyFiles& faults = *files;
+  const auto journal = Journal::open_in(std::move(files), small_options());
+  ASSERT_TRUE(journal.ok());
+  faults.is_slow.store(true);
+  Recording recording({}, (*journal)->new_window());
+  recording.start();
+  const auto log = recording.add_thread({.system_id = 1});
+  constexpr std::size_t kRecords = 2'000'000;  // more than the first files have room for
+  std::chrono::steady_clock::duration longest{};
+  for (std::size_t number = 0; number < kRecords; ++number) {
+    const auto before = std::chrono::steady_clock::now();
+    write_number(*log, 1, number);
+    longest = std::max(longest, std::chrono::steady_clock::now() - before);
+  }
+  recording.close();
+  EXPECT_LT(longest, std::chrono::milliseconds(250));  // less than one new file takes
+  EXPECT_EQ(numbers_of(*log).size() + recording.lost(), kRecords);
+}
+
+/// What the threads of a process that is about to be killed have written, as they say themselves.
+struct Accounts {
+  static constexpr std::size_t kThreads = 8;
+  std::atomic<std::uint64_t> written[kThreads];
+  std::atomic<bool> is_running;
+};
+
+[[noreturn]] void write_until_killed(const fs::path& directory, Accounts& accounts,
+                                     bool has_cycles) {
+  JournalOptions options = small_options();
+  options.slots.ready = 48;
+  const auto journal = Journal::open(directory, options);
+  if (!journal.ok()) ::_exit(1);
+  for (;;) {
+    auto recording =
+        std::make_shared<Recording>(RecordingOptions{}, (*journal)->new_window());
+    for (auto& count : accounts.written) count.store(0);
+    recording->start();
+    std::vector<std::thread> threads;
+    for (std::size_t thread = 0; thread < Accounts::kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        const auto log = recording->add_thread({.system_id = static_cast<std::int64_t>(thread)});
+        const std::uint64_t most = has_cycles ? 4'000 : ~std::uint64_t{0};
+        for (std::uint64_t number = 0; number < most; ++number) {
+          write_number(*log, thread, number);
+          if (log->lost() > 0) {  // the machine is too busy to make room: it waits
+            while (log->room(3) == nullptr) std::this_thread::yield();
+            ::_exit(2);
+          }
+          accounts.written[thread].store(number + 1, std::memory_order_release);
+          accounts.is_running.store(true);
+          if (number % 2'000 == 0) std::this_thread::sleep_for(std::chrono::microseconds(500));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    recording->close();
+  }
+}
+
+class KilledAtAnyMoment : public ::testing::TestWithParam<bool> {};
+
+TEST_P(KilledAtAnyMoment, LosesOnlyTheRecordThatIsBeingWritten) {
+  void* const shared = ::mmap(nullptr, sizeof(Accounts), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  std::mt19937_64 random(20260101);
+  int killed = 0;
+  for (int round = 0; round < fixtures::random_rounds(20); ++round) {
+    const fixtures::ScratchFolder dir;
+    auto& accounts = *new (shared) Accounts;
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) write_until_killed(dir.root(), accounts, GetParam());
+    while (!accounts.is_running.load()) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) continue;  // there was no room in time
+    ASSERT_TRUE(WIFSIGNALED(status)) << status;
+    ++killed;
+    const RestoredJournal found = restored(dir.root());
+    EXPECT_EQ(found.unreadable_chunks, 0U);
+    EXPECT_FALSE(found.is_alive);
+    if (GetParam()) {
+      // Each window is whole, or the last one, which the accounts are of.
+      for (std::size_t at = 0; at + 1 < found.windows.size(); ++at) {
+        EXPECT_FALSE(found.windows[at].was_open);
+      }
+      for (const RestoredWindow& window : found.windows) {
+        for (const auto& log : window.recording->logs()) {
+          const auto numbers = numbers_of(*log);
+          EXPECT_EQ(numbers, first_numbers(numbers.size()));
+          if (!window.was_open) EXPECT_EQ(numbers.size(), 4'000U);
+        }
+      }
+      continue;
+    }
+    ASSERT_EQ(found.windows.size(), 1U);
+    std::uint64_t threads = 0;
+    for (const auto& log : found.windows[0].recording->logs()) {
+      const auto thread = static_cast<std::size_t>(log->identity().system_id);
+      const std::uint64_t written = accounts.written[thread].load();
+      const auto numbers = numbers_of(*log);
+      EXPECT_EQ(numbers, first_numbers(numbers.size()));
+      EXPECT_GE(numbers.size(), written);
+      EXPECT_LE(numbers.size(), written + 1);
+      ++threads;
+    }
+    for (const auto& count : accounts.written) threads -= count.load() > 0 ? 1 : 0;
+    EXPECT_LE(threads, Accounts::kThreads);
+  }
+  EXPECT_GT(killed, 0);
+  ::munmap(shared, sizeof(Accounts));
+}
+
+INSTANTIATE_TEST_SUITE_P(Windows, KilledAtAnyMoment, ::testing::Bool());
+
+TEST_F(JournalOf, ADamagedOneGivesNothingThatWasNotWritten) {
+  const auto journal = open();
+  Recording recording({}, journal->new_window());
+  recording.start();
+  const auto log = recording.add_thread({.system_id = 1});
+  for (std::size_t number = 0; number < 20'000; ++number) write_number(*log, 1, number);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it is marked meanwhile
+  const fs::path copy = copy_of(directory(), dir_);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(copy)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::mt19937_64 random(20260101);
+  for (int round = 0; round < fixtures::random_rounds(100); ++round) {
+    const fs::path& file = files[random() % files.size()];
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    // Where most of what is written stands, or anywhere.
+    const auto size = fs::file_size(file);
+    const auto at = static_cast<std::streamoff>(random() % (random() % 2 == 0 ? size : std::min<std::uintmax_t>(size, 8192)));
+    stream.seekg(at);
+    const char before = static_cast<char>(stream.get());
+    const char after = static_cast<char>(before ^ (1 << random() % 8));
+    stream.seekp(at);
+    stream.put(after);
+    stream.flush();
+    const auto found = restore_journal(journals_in(copy).front());
+    if (found.ok()) {
+      for (const RestoredWindow& window : found->windows) {
+        const Window rows(window.recording);
+        for (const Window::Memory& row : rows.memory()) {
+          EXPECT_EQ(row.event.address, value_of(1, static_cast<std::uint64_t>(row.event.bytes)));
+        }
+      }
+    }
+    stream.seekp(at);
+    stream.put(before);
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace::recorder::journal
