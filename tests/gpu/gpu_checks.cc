@@ -21,14 +21,28 @@ struct Part {
 };
 
 constexpr Part kParts[] = {
-    {"kernels", gpu_checks::kernels},       {"launch_cost", gpu_checks::launch_cost},
-    {"step_time", gpu_checks::step_time},   {"torch_first", gpu_checks::torch_first},
-    {"ours_first", gpu_checks::ours_first}, {"torch_before", gpu_checks::torch_before},
-    {"links", gpu_checks::links},           {"cycles", gpu_checks::cycles},
-    {"long_run", gpu_checks::long_run},     {"logs", gpu_checks::logs},
-    {"graphs", gpu_checks::graphs},         {"streams", gpu_checks::streams},
-    {"copies", gpu_checks::copies},         {"memory", gpu_checks::memory},
-    {"options", gpu_checks::options},       {"unfinished", gpu_checks::unfinished},
+    {"kernels", gpu_checks::kernels},
+    {"launch_cost", gpu_checks::launch_cost},
+    {"step_time", gpu_checks::step_time},
+    {"torch_first", gpu_checks::torch_first},
+    {"ours_first", gpu_checks::ours_first},
+    {"torch_before", gpu_checks::torch_before},
+    {"links", gpu_checks::links},
+    {"cycles", gpu_checks::cycles},
+    {"long_run", gpu_checks::long_run},
+    {"logs", gpu_checks::logs},
+    {"graphs", gpu_checks::graphs},
+    {"streams", gpu_checks::streams},
+    {"copies", gpu_checks::copies},
+    {"memory", gpu_checks::memory},
+    {"options", gpu_checks::options},
+    {"unfinished", gpu_checks::unfinished},
+    {"toolbox_speed", gpu_checks::toolbox_speed},
+    {"toolbox_layers", gpu_checks::toolbox_layers},
+    {"toolbox_levels", gpu_checks::toolbox_levels},
+    {"toolbox_memory", gpu_checks::toolbox_memory},
+    {"toolbox_lines", gpu_checks::toolbox_lines},
+    {"ranges", gpu_checks::ranges},
 };
 
 }  // namespace

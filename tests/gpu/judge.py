@@ -16,6 +16,7 @@ import time
 from device_parts import copies, graphs, long_run, memory, streams
 from option_parts import options, unfinished
 from recording_parts import cycles, doctor, launch_cost, links, logs, ours_first, step_time, torch_before, torch_first
+from toolbox_parts import layers, levels, lines, ranges, reporter, speed
 from torch_parts import in_processes, in_turns, tables
 
 PARTS = (
@@ -38,6 +39,12 @@ PARTS = (
     ("14a", "options", options),
     ("14b", "a window that ends before the GPU is done", unfinished),
     ("15", "tables of torch's recordings", tables),
+    ("16", "benchmark, beside events and the allocator", speed),
+    ("17a", "model summary, on the GPU and on the host", layers),
+    ("17b", "three levels of a model", levels),
+    ("18a", "memory reporter", reporter),
+    ("18b", "memory of lines", lines),
+    ("19", "ranges of a training loop", ranges),
 )
 
 

@@ -65,6 +65,21 @@ void streams(const Arguments& arguments, Figures& figures);
 /// Copies and settings of memory.
 void copies(const Arguments& arguments, Figures& figures);
 
+// What a model costs (toolbox_*.cc).
+
+/// benchmark() of a model and of callables.
+void toolbox_speed(const Arguments& arguments, Figures& figures);
+/// IMAGES: model_summary() of a model, on the host and on the GPU.
+void toolbox_layers(const Arguments& arguments, Figures& figures);
+/// A model as a whole, its layers, its operators.
+void toolbox_levels(const Arguments& arguments, Figures& figures);
+/// What MemoryReporter finds.
+void toolbox_memory(const Arguments& arguments, Figures& figures);
+/// What lines allocate.
+void toolbox_lines(const Arguments& arguments, Figures& figures);
+/// Ranges, counters and instants of a training loop.
+void ranges(const Arguments& arguments, Figures& figures);
+
 double gpu_bytes_used();
 
 }  // namespace gpu_checks

@@ -6,6 +6,7 @@
 
 #include <tbtrace/memory.h>
 
+#include "analyses/memory/report.h"
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"

@@ -40,10 +40,22 @@ void add_note(std::vector<std::string>& notes, const std::string& note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
+/// Whether products of float32 may go to tensor cores, those of convolutions or only others.
+bool allows_tf32(bool has_convolutions) {
+  const at::Context& context = at::globalContext();
+  try {
+    return context.allowTF32CuBLAS() || (has_convolutions && context.allowTF32CuDNN());
+  } catch (const c10::Error&) {  // newer LibTorch, if the program has set it in more than one way
+    return true;
+  }
+}
+
 class Measurement {
  public:
-  Measurement(const BenchmarkOptions& options, ModelParts model, bool on_cuda)
-      : options_(options), model_(std::move(model)), on_cuda_(on_cuda) {
+  /// `type`: the number type, where no model says it.
+  Measurement(const BenchmarkOptions& options, ModelParts model, bool on_cuda,
+              std::string type = {})
+      : options_(options), model_(std::move(model)), type_(std::move(type)), on_cuda_(on_cuda) {
     result_.device = on_cuda ? "cuda" : "cpu";
     result_.machine = libtorch::machine_info(on_cuda);
     result_.harness_ns = libtorch::harness_ns();
@@ -100,9 +112,9 @@ class Measurement {
     result_.model_bytes = bytes;
   }
 
-  /// The type that most of the model's parameters have.
+  /// The type that most of the model's parameters have, else that of the results.
   std::string main_type() const {
-    std::string type;
+    std::string type = type_;
     std::uint64_t most = 0;
     for (const auto& [name, bytes] : result_.bytes_by_type) {
       if (bytes > most) {
@@ -111,6 +123,12 @@ class Measurement {
       }
     }
     return type;
+  }
+
+  bool has_convolutions() const {
+    return std::any_of(model_.parts.begin(), model_.parts.end(), [](const auto& part) {
+      return part.type.find("Conv") != std::string::npos;
+    });
   }
 
   void find_peak() {
@@ -129,11 +147,17 @@ class Measurement {
     const std::string& name = driver->devices().front().name;
     const analyses::DevicePeaks* const peaks = analyses::device_peaks(name);
     const std::string type = main_type();
+    if (type.empty()) {
+      add_note(result_.notes,
+               "MFU is not recorded: nothing says which number type it works with (.model, "
+               ".peak_flops_per_s).");
+      return;
+    }
     const std::string torch_type = type == "float16"    ? "c10::Half"
                                    : type == "bfloat16" ? "c10::BFloat16"
                                    : type == "float64"  ? "double"
                                                         : "float";
-    const bool uses_tensor_cores = type != "float32" || at::globalContext().allowTF32CuBLAS();
+    const bool uses_tensor_cores = type != "float32" || allows_tf32(has_convolutions());
     const Precision precision = analyses::precision_of(torch_type, uses_tensor_cores, peaks);
     if (peaks != nullptr) result_.peak_flops_per_s = peaks->flops_per_s(precision);
     if (result_.peak_flops_per_s) {
@@ -241,6 +265,7 @@ class Measurement {
 
   const BenchmarkOptions& options_;
   ModelParts model_;
+  std::string type_;
   bool on_cuda_;
   BenchmarkResult result_;
 };
@@ -267,7 +292,11 @@ std::uint64_t tokens_in(const std::vector<at::Tensor>& inputs) {
 void add_copies(BatchBenchmark& figures, std::vector<at::Tensor> inputs, const Run& run,
                 const BenchmarkOptions& options) {
   std::vector<at::Tensor> on_host;
-  for (const at::Tensor& input : inputs) on_host.push_back(input.cpu());
+  // Into memory of its own: what the program's inputs share or want gradients of stays as it is.
+  for (at::Tensor& input : inputs) {
+    input = input.detach().contiguous().clone();
+    on_host.push_back(input.cpu());
+  }
   std::vector<double> to_device;
   std::vector<double> to_host;
   std::vector<double> all;
@@ -302,8 +331,14 @@ BenchmarkResult toolbox_detail::measure(const TimedCall& call, const Run& run,
   returned.kept = std::make_shared<std::vector<at::Tensor>>();
   run(returned);
   const bool on_cuda = libtorch::is_on_cuda(parts) || is_on_cuda(*returned.kept);
+  std::string type;
+  for (const at::Tensor& tensor : *returned.kept) {
+    if (type.empty() && at::isFloatingType(tensor.scalar_type())) {
+      type = libtorch::number_type_of(tensor);
+    }
+  }
   returned.kept->clear();
-  Measurement measurement(options, std::move(parts), on_cuda);
+  Measurement measurement(options, std::move(parts), on_cuda, std::move(type));
   const std::uint64_t batch_size = options.batch_size > 0 ? options.batch_size : 1;
   const BatchBenchmark figures =
       measurement.measure({.call = call, .run = run, .size = batch_size, .tokens = options.tokens});
