@@ -53,6 +53,7 @@ Command convert_command();
 Command tensorboard_command();
 Command diff_command();
 Command baseline_command();
+Command recover_command();
 Command doctor_command();
 
 }  // namespace tbtrace::tools

@@ -14,7 +14,7 @@ std::vector<Command> commands() {
   }
   for (const auto& command :
        {collectives_command, merge_command, partial_command, merge_partials_command, check_command,
-        convert_command, baseline_command, tensorboard_command, doctor_command}) {
+        convert_command, recover_command, baseline_command, tensorboard_command, doctor_command}) {
     all.push_back(command());
   }
   return all;

@@ -1,5 +1,8 @@
 // A program that ends while it records, in one of several ways; and what it left behind.
 //   program_ends WAY FOLDER     records and ends; the handler writes to the folder
+//   program_ends journal_WAY FOLDER   with a journal in FOLDER/journal
+//   program_ends next FOLDER    records with that journal and ends as it should
+//   program_ends recover FOLDER       writes what is in the journal
 //   program_ends check FOLDER   0: there is one log file, which is whole and has the rows
 //   program_ends check_child FOLDER   the same of a forked child, whose GPU is not recorded
 #include <algorithm>
@@ -24,6 +27,7 @@
 #include <unistd.h>
 
 #include <tbtrace/profiler.h>
+#include <tbtrace/recover.h>
 
 #ifdef FAKE_CUPTI_130
 #include "support/fake_cuda/fake_cuda.h"
@@ -76,10 +80,46 @@ int check(const std::string& folder, std::uint64_t expected_kernels) {
   return std::cerr << products << " products, " << kernels << " kernels\n", 1;
 }
 
+bool has_journal = false;
+
+std::string journal_of(const std::string& folder) {
+  return has_journal ? folder + "/journal" : std::string();
+}
+
 ProfilerOptions options(const std::string& folder, const ProcessOptions& process = {}) {
   return {.activities = kActivities,
           .on_trace_ready = tbtrace::tensorboard_trace_handler(folder, {.worker_name = "w"}),
-          .process = process};
+          .process = process,
+          .journal = {.directory = journal_of(folder)}};
+}
+
+int recover(const std::string& folder) {
+  const auto recovery = tbtrace::recover(journal_of(folder), {.output = folder, .remove = true});
+  if (!recovery.ok()) return std::cerr << recovery.status().message() << '\n', 1;
+  std::size_t windows = 0;
+  for (const tbtrace::RecoveredJournal& journal : recovery->journals) {
+    windows += journal.windows.size();
+    if (!journal.was_removed) return std::cerr << "a journal is left\n", 1;
+  }
+  if (windows == 1) return 0;
+  return std::cerr << windows << " windows\n", 1;
+}
+
+/// Recovers what was left, and leaves nothing.
+int record_next(const std::string& folder) {
+  std::string recovered;
+  const auto listen = [&](std::string_view sentence) { recovered += sentence; };
+  ProfilerOptions next = options(folder);
+  next.experimental.on_warning = listen;
+  {
+    Profiler again(next);
+    again.start();
+    static_cast<void>(again.wait_for_exports());
+  }
+  if (recovered.find("recovered what process") == std::string::npos) {
+    return std::cerr << "said: " << recovered << '\n', 1;
+  }
+  return 0;
 }
 
 void record(Profiler& profiler) {
@@ -116,8 +156,13 @@ bool lose(std::string_view way, const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  const std::string_view way = argv[1];
+  std::string_view way = argv[1];
   const std::string folder = argv[2];
+  constexpr std::string_view kWithJournal = "journal_";
+  has_journal = way.starts_with(kWithJournal) || way == "recover" || way == "next";
+  if (way.starts_with(kWithJournal)) way.remove_prefix(kWithJournal.size());
+  if (way == "recover") return recover(folder);
+  if (way == "next") return record_next(folder);
   if (way == "check") return check(folder, kKernels);
   if (way == "check_child") return check(folder, 0);
   launch();  // the GPU is there before it is looked for

@@ -1,5 +1,6 @@
 """A program may end in many ways while it records: the window is on disk, and the program's exit
-status is what it would have been. Other ways lose the window.
+status is what it would have been. Other ways lose the window,
+unless there is a journal: then it is recovered from there.
   program_ends.py PROGRAM FOLDER
 """
 import pathlib
@@ -39,6 +40,7 @@ LOSE = {  # the open window, as docs/recording.md says
     "sigint_twice": -signal.SIGINT,
     "exception_in_handler": -signal.SIGABRT,
 }
+LEAVE_NOTHING = ("static_before_torch", "never_destroyed", "exit_on_another_thread", "sigterm", "exception")
 SENT = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIGHUP,
         "sigterm_with_handler": signal.SIGTERM, "sigterm_after_another": signal.SIGTERM, "sigint_twice": signal.SIGINT}
 
@@ -60,18 +62,44 @@ def status_of(program: str, way: str, folder: pathlib.Path) -> int:
             running.kill()
 
 
+def run(program: str, what: str, folder: pathlib.Path) -> None:
+    found = subprocess.run([program, what, folder], capture_output=True, text=True)
+    assert found.returncode == 0, f"{what}: {found.stderr}"
+
+
+def check_window(program: str, way: str, folder: pathlib.Path) -> None:
+    # Of GPUs the journal has nothing.
+    has_no_gpu = way.startswith("child") or way in LOSE
+    run(program, "check_child" if has_no_gpu else "check", folder)
+
+
 def main() -> None:
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     for way, expected in WAYS.items():
         status = status_of(program, way, folder)
         assert status == expected, f"{way}: ends with {status}, not with {expected}"
-        check = "check_child" if way.startswith("child") else "check"
-        found = subprocess.run([program, check, folder], capture_output=True, text=True)
-        assert found.returncode == 0, f"{way}: {found.stderr}"
+        check_window(program, way, folder)
     for way, expected in LOSE.items():
         status = status_of(program, way, folder)
         assert status == expected, f"{way}: ends with {status}, not with {expected}"
         assert not any(folder.glob("**/*.pt.trace.json")), f"{way}: a window was written"
+    for way in LEAVE_NOTHING:
+        expected = WAYS[way]
+        status = status_of(program, f"journal_{way}", folder)
+        assert status == expected, f"{way} with a journal: ends with {status}, not with {expected}"
+        check_window(program, way, folder)
+        assert not any((folder / "journal").glob("*")), f"{way}: the journal is left"
+    for number, (way, expected) in enumerate(LOSE.items()):
+        status = status_of(program, f"journal_{way}", folder)
+        assert status == expected, f"{way} with a journal: ends with {status}, not with {expected}"
+        assert not any(folder.glob("**/*.pt.trace.json")), f"{way}: a window was written"
+        if number % 2 == 0:
+            run(program, "recover", folder)
+            check_window(program, way, folder)
+        else:
+            run(program, "next", folder)
+            assert len(list(folder.glob("*.pt.trace.json"))) == 2, f"{way}: not both windows are there"
+        assert not any((folder / "journal").glob("*")), f"{way}: the journal is left"
     shutil.rmtree(folder, ignore_errors=True)
     print(f"{len(WAYS)} ways, each with its window")
 
