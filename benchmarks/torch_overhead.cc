@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -91,11 +92,12 @@ Figures with_callback(Loop& loop, bool inputs) {
 }
 
 Figures with_tbtrace(const std::function<double()>& body, bool shapes, bool memory,
-                     bool stacks = false) {
+                     bool stacks = false, const std::string& journal = {}) {
   tbtrace::Profiler profiler({.activities = {tbtrace::Activity::cpu},
                               .record_shapes = shapes,
                               .profile_memory = memory,
-                              .with_stack = stacks});
+                              .with_stack = stacks,
+                              .journal = {.directory = journal}});
   profiler.start();
   Figures figures;
   const double before = resident_bytes();
@@ -164,7 +166,9 @@ int main(int argc, char** argv) {
   Loop long_loop{.operators = 1'000'000};
   const Figures large = with_tbtrace([&] { return long_loop.run(); }, false, false);
 
-  std::vector<double> plain, nothing, nothing_inputs, ours, ours_shapes, ours_stacks, torchs,
+  const std::filesystem::path journal =
+      std::filesystem::current_path() / ("torch_overhead_journal_" + std::to_string(::getpid()));
+  std::vector<double> plain, journaled, nothing, nothing_inputs, ours, ours_shapes, ours_stacks, torchs,
       torchs_shapes;
   std::vector<double> memory, no_memory;
   std::vector<double> our_stop, torch_stop, our_bytes, torch_bytes;
@@ -175,6 +179,7 @@ int main(int argc, char** argv) {
     nothing.push_back(with_callback(loop, false).run);
     const Figures mine = with_tbtrace(operators, false, false);
     ours.push_back(mine.run);
+    journaled.push_back(with_tbtrace(operators, false, false, false, journal.string()).run);
     nothing_inputs.push_back(with_callback(loop, true).run);
     const Figures my_shapes = with_tbtrace(operators, true, false);
     ours_shapes.push_back(my_shapes.run);
@@ -199,6 +204,7 @@ int main(int argc, char** argv) {
   limits.tell("  + observer that does nothing and asks for inputs", lowest(nothing_inputs) - bare,
               "ns");
   limits.tell("  + tbtrace", lowest(ours) - bare, "ns");
+  limits.tell("  + tbtrace with a journal", lowest(journaled) - bare, "ns");
   limits.tell("  + tbtrace with shapes", lowest(ours_shapes) - bare, "ns");
   limits.tell("  + tbtrace with stacks", lowest(ours_stacks) - bare, "ns");
   limits.tell("  + torch's profiler", lowest(torchs) - bare, "ns");
@@ -207,6 +213,7 @@ int main(int argc, char** argv) {
                  2, "ns");
   limits.at_most("tbtrace over an observer that does nothing", lowest(ours) - lowest(nothing), 15,
                  "ns");
+  limits.at_most("tbtrace with a journal over tbtrace", lowest(journaled) - lowest(ours), 10, "ns");
   limits.at_most("tbtrace with shapes over one that asks for inputs",
                  lowest(ours_shapes) - lowest(nothing_inputs), 30, "ns");
   limits.at_most("share of what torch's profiler adds, %",
@@ -221,5 +228,6 @@ int main(int argc, char** argv) {
   limits.at_most("resident memory an operator", large.resident / long_loop.operators, 64, "bytes");
   limits.tell("  of torch's profiler", *std::max_element(torch_bytes.begin(), torch_bytes.end()),
               "bytes");
+  std::filesystem::remove_all(journal);
   return check && limits.failed ? 1 : 0;
 }

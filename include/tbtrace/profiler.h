@@ -98,7 +98,9 @@ struct ProcessOptions {
   std::size_t export_queue_bytes = std::size_t{1} << 30;
 };
 
-/// Keeps what is recorded in files from the moment on that it is recorded, so that a window
+/// A recording that outlasts its process, and a flight recorder, which is always on.
+///
+/// With a directory: keeps what is recorded in files from the moment on that it is recorded, so that a window
 /// outlasts any end of its program, SIGKILL among them, and leaves memory once a part of it is full.
 /// `tbtrace recover DIRECTORY` makes traces of what a process left; tensorboard_trace_handler() does
 /// so at the next start, in the background. docs/recording.md says when to use it and what it
@@ -114,6 +116,20 @@ struct JournalOptions {
   /// Has it outlast the machine's end, too, but for the last this much and 50 ms: brings the files
   /// to the disk so often. 0: the system does that when it likes.
   std::chrono::milliseconds sync{0};
+
+  // A flight recorder, where one of these is not 0; without a schedule. It records all steps, and
+  // keeps at least the last so many seconds, or so many bytes: two windows, of which the older one
+  // is dropped when a third one begins. snapshot(), the signal, a slow step and the profiler's end
+  // hand them over to on_trace_ready, the older one first; the recording goes on in new ones. With
+  // a directory, 'tbtrace recover' has them after any end of the process. Windows begin at the ends
+  // of steps, so step() has to be called.
+  double keep_seconds = 0;
+  std::size_t keep_bytes = 0;  ///< of both windows, in memory or in the journal
+  /// A step that takes longer than this times the median of the last 101 steps hands over what
+  /// there is, but not again within keep_seconds: `2.0`.
+  double on_slow_step = 0;
+  /// A signal that asks for a snapshot, such as SIGUSR1.
+  int snapshot_on = 0;
 };
 
 /// How CUPTI records GPUs. docs/gpu_recording.md explains when to change what.
@@ -238,6 +254,10 @@ class Profiler {
   [[nodiscard]] Recording record() { return Recording(*this); }
 
   std::int64_t step_num() const;
+
+  /// Of a flight recorder (JournalOptions): has what is kept handed over at the end of the running
+  /// step. From any thread. Warns and does nothing else if the profiler is none, or not running.
+  void snapshot();
 
   /// Shows the model's modules as frames `nn.Module: Class_k` in everything recorded from the next
   /// warm-up on, without changing the model. Modules are recognised by the parameters and buffers

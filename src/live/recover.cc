@@ -101,6 +101,12 @@ Result<Recovery> recover(const std::string& directory, const RecoverOptions& opt
                   directory +
                       ": there is no journal; a recording that ended as it should leaves none");
   }
+  fs::create_directories(options.output, error);
+  if (error && !fs::is_directory(options.output)) {
+    return Status(StatusCode::unwritable_output,
+                  options.output + ": " + error.message() + "; " +
+                      std::string(io::kChooseWritablePlace));
+  }
   Recovery recovery;
   for (const fs::path& folder : folders) {
     recovery.journals.push_back(recover_journal(folder, options));

@@ -61,6 +61,36 @@ Schedule parents_schedule(const Schedule& schedule) {
   };
 }
 
+bool is_flight_recorder(const ProfilerOptions& options) {
+  const JournalOptions& journal = options.journal;
+  return journal.keep_seconds > 0 || journal.keep_bytes > 0;
+}
+
+void check_flight(const ProfilerOptions& options) {
+  const JournalOptions& journal = options.journal;
+  const auto need = [](bool condition, const char* sentence) {
+    if (!condition) throw std::invalid_argument(sentence);
+  };
+  need(journal.keep_seconds >= 0 && journal.keep_seconds < 1e9,
+       "journal.keep_seconds must be a time in seconds");
+  need(journal.on_slow_step == 0 || journal.on_slow_step > 1,
+       "journal.on_slow_step must be larger than 1: it is a number of times the median step");
+  const bool is_flight = is_flight_recorder(options);
+  need(is_flight || (journal.on_slow_step == 0 && journal.snapshot_on == 0),
+       "journal.on_slow_step and snapshot_on need keep_seconds or keep_bytes, which say how much a "
+       "snapshot has");
+  need(!is_flight || !options.schedule,
+       "journal.keep_seconds and keep_bytes record all steps, so they do not go with a schedule");
+}
+
+/// A flight recorder records all steps, and marks them.
+Schedule schedule_of(const ProfilerOptions& options) {
+  if (is_flight_recorder(options)) {
+    return [](std::int64_t /*step*/) { return ProfilerAction::record; };
+  }
+  return parents_schedule(options.schedule);
+}
+
 /// `cpu`, `cuda:N`, and `cuda` for the first one.
 recorder::MemoryDevice memory_device(std::string_view name) {
   using recorder::MemoryDevice;
@@ -89,11 +119,21 @@ thread_local constinit const CycleDriver* warns = nullptr;
 CycleDriver::CycleDriver(Profiler& profiler, const ProfilerOptions& options)
     : profiler_(profiler),
       options_(options),
-      cycle_(parents_schedule(options_.schedule), options_.acc_events, *this),
+      cycle_(schedule_of(options_), options_.acc_events, *this),
       distributed_info_(distributed_info_of_environment()),
       results_([this](std::string_view sentence) { warn(sentence); },
                options_.process.export_queue_bytes) {
   check_activities(options_.activities);
+  check_flight(options_);
+  if (is_flight_recorder(options_)) {
+    flight_.emplace(recorder::FlightOptions{.keep_seconds = options_.journal.keep_seconds,
+                                            .keep_bytes = options_.journal.keep_bytes,
+                                            .on_slow_step = options_.journal.on_slow_step});
+    if (const int signal = options_.journal.snapshot_on; signal != 0) {
+      recorder::count_requests(signal);
+      snapshots_seen_ = recorder::requests(signal);
+    }
+  }
   refuse(cycle_.made());
   gpu_.emplace(options_.experimental, options_.cupti, has(Activity::cuda),
                !options_.activities.empty(), [this](std::string_view sentence) { warn(sentence); });
@@ -101,6 +141,7 @@ CycleDriver::CycleDriver(Profiler& profiler, const ProfilerOptions& options)
 
 CycleDriver::~CycleDriver() {
   results_.finish();  // before the journal, which has what could not be written
+  results_.clear();   // and has the rest no more
   end_journal();
 }
 
@@ -309,6 +350,7 @@ void CycleDriver::try_to_start() {
     }
   }
   recording_->start();
+  if (flight_) flight_->begin_window(recorder::FlightRecorder::Clock::now());
   add_known_tensors();
   if (slot_) gpu_->start();
   if (slot_ && (has(Activity::cpu) || options_.profile_memory)) observe();
@@ -338,10 +380,52 @@ void CycleDriver::stop() {
   const bool lacks_rows = slot_ && has(Activity::cpu) && !options_.all_threads && !may_be_empty_ &&
                           recorder::has_only_steps(*recording_);
   slot_.reset();
+  if (std::exchange(is_renewing_, false)) {
+    before_ = std::exchange(recording_, nullptr);
+    return;
+  }
   results_.add(std::exchange(recording_, nullptr), lacks_rows);
 }
 
+recorder::WindowAfterStep CycleDriver::after_step() {
+  using recorder::WindowAfterStep;
+  if (!flight_ || recording_ == nullptr) return WindowAfterStep::goes_on;
+  bool is_asked = std::exchange(snapshot_is_due_, false);
+  if (const int signal = options_.journal.snapshot_on; signal != 0) {
+    const std::uint32_t now = recorder::requests(signal);
+    is_asked = std::exchange(snapshots_seen_, now) != now || is_asked;
+  }
+  const WindowAfterStep after = flight_->end_step(recorder::FlightRecorder::Clock::now(),
+                                                  recording_->bytes(), is_asked);
+  is_renewing_ = after == WindowAfterStep::renewed;
+  if (after == WindowAfterStep::handed_over) {
+    keep(*recording_, "tbtrace_snapshot", flight_->reason());
+    results_.clear();  // what an earlier snapshot handed over
+  }
+  return after;
+}
+
+void CycleDriver::take_snapshot() {
+  if (!flight_) {
+    warn("snapshot() did nothing, since the profiler is no flight recorder; set "
+         "journal.keep_seconds or journal.keep_bytes");
+  } else {
+    snapshot_is_due_ = true;
+  }
+}
+
 void CycleDriver::ready(std::int64_t) {
+  if (before_ != nullptr) {
+    Results::Recording last = results_.take_last();
+    results_.add(std::exchange(before_, nullptr), false);
+    hand_over();
+    results_.clear();
+    results_.add(std::move(last), false);
+  }
+  hand_over();
+}
+
+void CycleDriver::hand_over() {
   if (!options_.on_trace_ready) return;
   const std::uint64_t before = fork_count();
   try {

@@ -25,6 +25,7 @@
 #include "recorder/journal/journal.h"
 #include "recorder/log/recording.h"
 #include "recorder/schedule/cycle.h"
+#include "recorder/schedule/flight.h"
 
 namespace tbtrace::libtorch {
 
@@ -51,6 +52,8 @@ class CycleDriver final : public recorder::CycleTarget {
   void finish();
   /// The program ends, and all windows are written that should be.
   void end_journal();
+  /// At the end of the running step.
+  void take_snapshot();
 
   void toggle(bool enable, const std::vector<Activity>& activities);
   template <typename Module>
@@ -71,6 +74,7 @@ class CycleDriver final : public recorder::CycleTarget {
   void ready(std::int64_t step) override;
   void open_step(std::int64_t step) override;
   void close_step() override { step_range_.reset(); }
+  recorder::WindowAfterStep after_step() override;
   void warn(std::string_view sentence) override;
   bool device_stopped() override { return false; }
 
@@ -82,6 +86,7 @@ class CycleDriver final : public recorder::CycleTarget {
   void try_to_prepare();
   std::shared_ptr<recorder::WindowJournal> new_window();
   void try_to_start();
+  void hand_over();
   void add_known_tensors();
   bool has(Activity activity) const;
   void toggle_cpu(bool enable);
@@ -94,6 +99,12 @@ class CycleDriver final : public recorder::CycleTarget {
   const ProfilerOptions& options_;
   AttachedModels models_;
   recorder::Cycle cycle_;
+
+  std::optional<recorder::FlightRecorder> flight_;
+  std::uint32_t snapshots_seen_ = 0;            // requests by the signal
+  bool snapshot_is_due_ = false;
+  bool is_renewing_ = false;                    // the window that stops is kept for a snapshot
+  std::shared_ptr<recorder::Recording> before_;  // the window before this one, likewise
 
   std::shared_ptr<recorder::Recording> prepared_;
   std::shared_ptr<recorder::Recording> recording_;

@@ -108,6 +108,15 @@ class Profiler::State final : public recorder::ProcessListener {
     }
   }
 
+  void snapshot() {
+    const Call call(*this);
+    if (!call->cycle().running()) {
+      call->warn("snapshot() did nothing, since the profiler is not running; call start() first");
+    } else {
+      call->take_snapshot();
+    }
+  }
+
   void stop_without_exceptions() noexcept {
     if (is_inherited()) return;
     const Call call(*this);
@@ -249,6 +258,8 @@ void Profiler::step() { state_->step(); }
 void Profiler::stop() { state_->stop(); }
 
 std::int64_t Profiler::step_num() const { return State::Call(*state_)->cycle().step_num(); }
+
+void Profiler::snapshot() { state_->snapshot(); }
 
 void Profiler::attach(const torch::nn::Module& model, const std::string& name) {
   State::Call(*state_)->attach(model, name);

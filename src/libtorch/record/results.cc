@@ -166,6 +166,12 @@ Result<Results::Recording> Results::last() {
   return recordings_.back();
 }
 
+Results::Recording Results::take_last() {
+  Recording last = std::move(recordings_.back());
+  clear();
+  return last;
+}
+
 void Results::export_in_background(const std::string& directory,
                                    const TensorboardOptions& options) {
   const auto recording = last();

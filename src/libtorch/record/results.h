@@ -54,6 +54,8 @@ class Results {
   /// cannot be read.
   std::shared_ptr<const Trace> last_trace();
   Result<Recording> last();
+  /// And none is left. Requires that there is one.
+  Recording take_last();
 
   /// The last one, into a file that nobody else writes. Not if too much waits for being written
   /// already: the window is dropped, then, with a warning.

@@ -36,7 +36,6 @@ enum class DefinitionKind : std::uint32_t {
   addresses,
   close,          ///< the window has ended
   forget,         ///< nobody asks for the window any more
-  keep,           ///< the window could not be written
 };
 
 struct WindowDefinition {

@@ -146,6 +146,11 @@ Journal::~Journal() {
     static_cast<void>(definitions_.release());
     return;
   }
+  end();
+}
+
+void Journal::end() {
+  if (!is_of_this_process()) return;
   {
     const std::lock_guard lock(open_journals_mutex());
     std::erase(open_journals(), this);
@@ -155,14 +160,11 @@ Journal::~Journal() {
     is_ending_ = true;
   }
   changed_.notify_all();
+  const std::lock_guard end_lock(end_mutex_);
   if (thread_.joinable()) thread_.join();
-  end();
-}
-
-void Journal::end() {
-  if (!is_of_this_process() || has_kept_.load()) return;
-  const std::lock_guard lock(mutex_);
-  if (!std::exchange(is_removed_, true)) files_->remove();
+  if (has_kept_.load() || std::exchange(is_removed_, true)) return;
+  files_->remove();
+  slots_.release_unused();
 }
 
 std::shared_ptr<WindowJournal> Journal::new_window() {

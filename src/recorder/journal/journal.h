@@ -50,8 +50,8 @@ class Journal : public std::enable_shared_from_this<Journal> {
 
   /// For one recording. Null where there is no room for it.
   std::shared_ptr<WindowJournal> new_window();
-  /// The process goes on without it: removes the files, unless there is a window in them that could
-  /// not be written elsewhere.
+  /// For the end of all recordings in it: removes the files, unless there is a window in them that
+  /// could not be written elsewhere. Not to be called by what `warn` calls.
   void end();
 
   const std::filesystem::path& folder() const { return folder_; }
@@ -91,6 +91,8 @@ class Journal : public std::enable_shared_from_this<Journal> {
   std::mutex mutex_;  // what follows
   std::condition_variable changed_;
   bool is_ending_ = false;
+
+  std::mutex end_mutex_;  // what follows
   bool is_removed_ = false;
   std::thread thread_;
 };

@@ -217,6 +217,17 @@ void Slots::mark() {
   }
 }
 
+void Slots::release_unused() {
+  const std::lock_guard lock(mutex_);
+  for (Size& size : sizes_) {
+    size.ready.clear();
+    size.used.clear();
+  }
+  for (Slot& slot : slots_) {
+    if (!slot.is_taken) ::madvise(slot.head, slot.bytes, MADV_REMOVE);
+  }
+}
+
 void Slots::mark(Slot& slot, std::uint64_t words) {
   if (words <= slot.marked_words) return;
   const std::uint64_t* const first = chunk_of(slot.head)->words();

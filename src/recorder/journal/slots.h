@@ -41,6 +41,9 @@ class Slots {
   Status prepare();
   /// Notes how much of each slot is whole, and has full ones leave memory.
   void mark();
+  /// Gives back the memory and the disk of slots that nobody has, at the end: a thread that keeps
+  /// the last chunk of its log may be the one that closes the files, and would wait for that.
+  void release_unused();
 
  private:
   struct Slot {

@@ -56,6 +56,9 @@ Status Cycle::start() {
 Status Cycle::step() {
   stops_after_window_ = false;
   close_step();
+  if (current_ == Action::record) {
+    if (Status renewed = renew_if_wanted(); !renewed.ok()) return renewed;
+  }
   const Action previous = current_;
   const Action previously_scheduled = scheduled_;
   const Action next = has_steps_ ? schedule_(step_num_ + 1) : Action::record;
@@ -155,6 +158,15 @@ bool Cycle::ready() {
   target_.ready(step_num_);
   if (stops_after_window_) running_ = false;
   return !stops_after_window_;
+}
+
+Status Cycle::renew_if_wanted() {
+  const WindowAfterStep after = target_.after_step();
+  if (after == WindowAfterStep::goes_on) return {};
+  if (Status status = end(); !status.ok()) return status;
+  if (after == WindowAfterStep::handed_over && !ready()) return {};
+  target_.prepare();
+  return begin();
 }
 
 void Cycle::open_step() {

@@ -10,6 +10,8 @@
 #include <tbtrace/schedule.h>
 #include <tbtrace/status.h>
 
+#include "recorder/schedule/flight.h"
+
 namespace tbtrace::recorder {
 
 /// What a cycle drives. To drive something else, implement this; tests have a double.
@@ -24,6 +26,8 @@ class CycleTarget {
   virtual void ready(std::int64_t step) = 0;  ///< the user's callback
   virtual void open_step(std::int64_t step) = 0;
   virtual void close_step() = 0;
+  /// What becomes of a window that goes on, now that a step of it has ended.
+  virtual WindowAfterStep after_step() { return WindowAfterStep::goes_on; }
   virtual void warn(std::string_view sentence) = 0;
   /// Whether a device that is recorded stopped by itself.
   virtual bool device_stopped() = 0;
@@ -64,6 +68,7 @@ class Cycle {
   Status end();
   /// Whether the cycle goes on.
   bool ready();
+  Status renew_if_wanted();
   void open_step();
   void close_step();
 

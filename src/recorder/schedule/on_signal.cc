@@ -98,9 +98,7 @@ class SignalSchedule {
   }
 
  private:
-  std::uint32_t requests() const {
-    return watched[static_cast<std::size_t>(signal_)].requests.load(std::memory_order_relaxed);
-  }
+  std::uint32_t requests() const { return recorder::requests(signal_); }
 
   int signal_;
   SignalOptions options_;
@@ -121,6 +119,12 @@ Schedule on_signal(int signal, const SignalOptions& options) {
   watch(signal);
   if (options.warmup == 0) recorder::warn(recorder::kNoWarmup);
   return SignalSchedule(signal, options);
+}
+
+void recorder::count_requests(int signal) { watch(signal); }
+
+std::uint32_t recorder::requests(int signal) {
+  return watched[static_cast<std::size_t>(signal)].requests.load(std::memory_order_relaxed);
 }
 
 bool recorder::waits_for_signal(const Schedule& schedule) {
