@@ -3,9 +3,9 @@
 //   tbtrace_journal_flow DIRECTORY [--events N] [--threads N] [--rate N] [--window SECONDS]
 //
 // Made threads store so many events a second in all, each the begin or the end of a plain operator,
-// in windows one after another, as a profiler's cycles are. Prints what was lost, the processor time
-// of the journal's own thread, resident memory at the end of the first window and at most later,
-// and bytes of the records.
+// in windows one after another, as a profiler's cycles are. Prints what was lost, the processor
+// time of the journal's own thread, resident memory at the end of the first window and at most
+// later, and bytes of the records.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -53,7 +53,7 @@ double seconds_of(int who) {
 struct Plan {
   double events = 1e8;
   int threads = 4;
-  double rate = 3e6;   // events a second of all threads
+  double rate = 3e6;  // events a second of all threads
   double window = 2;  // seconds
 };
 
@@ -64,8 +64,8 @@ void store(ThreadLog& log, const Plan& plan) {
   const double each = plan.rate / plan.threads;
   const Clock::time_point start = Clock::now();
   for (double stored = 0; stored < each * plan.window; stored += kAtOnce) {
-    std::this_thread::sleep_until(start + std::chrono::duration_cast<Clock::duration>(
-                                              Seconds(stored / each)));
+    std::this_thread::sleep_until(
+        start + std::chrono::duration_cast<Clock::duration>(Seconds(stored / each)));
     for (int event = 0; event < kAtOnce; event += 2) {
       write(log, BeginRecord{.ticks = ticks(), .name = name, .key = 4096});
       write(log, EndRecord{.ticks = ticks(), .key = 4096});

@@ -168,8 +168,8 @@ int main(int argc, char** argv) {
 
   const std::filesystem::path journal =
       std::filesystem::current_path() / ("torch_overhead_journal_" + std::to_string(::getpid()));
-  std::vector<double> plain, journaled, nothing, nothing_inputs, ours, ours_shapes, ours_stacks, torchs,
-      torchs_shapes;
+  std::vector<double> plain, journaled, nothing, nothing_inputs, ours, ours_shapes, ours_stacks,
+      torchs, torchs_shapes;
   std::vector<double> memory, no_memory;
   std::vector<double> our_stop, torch_stop, our_bytes, torch_bytes;
   const auto operators = [&] { return loop.run(); };

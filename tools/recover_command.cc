@@ -1,6 +1,6 @@
+#include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +21,8 @@ namespace {
 constexpr const char* kAbout =
     "Writes what processes left in their journals when they were killed, crashed or ran out of\n"
     "memory: a trace for each window that is in no file yet, in the layout of a log directory. A\n"
-    "C++ program has a journal with `.journal = {\"DIR\"}` in its ProfilerOptions. Ranges that had\n"
+    "C++ program has a journal with `.journal = {\"DIR\"}` in its ProfilerOptions. Ranges that "
+    "had\n"
     "not ended last until the last sign of life and are marked as unfinished. Journals of running\n"
     "processes are left alone. Journals stay, unless --remove is given.\n";
 
@@ -57,7 +58,7 @@ int tell(const Recovery& recovery, Console& console) {
   for (const RecoveredJournal& journal : recovery.journals) {
     const std::string subject = subject_of(journal.folder);
     if (journal.is_in_use) {
-      console.note(subject, "is in use by a running process and was left alone");
+      console.warning(subject, "is in use by a running process and was left alone");
       continue;
     }
     if (!journal.status.ok()) {
@@ -66,7 +67,7 @@ int tell(const Recovery& recovery, Console& console) {
       continue;
     }
     if (journal.windows.empty() && journal.unreadable_chunks == 0) {
-      console.note(subject, "has no window that is not in a file already");
+      console.warning(subject, "has no window that is not in a file already");
     }
     for (const RecoveredWindow& window : journal.windows) {
       if (!window.status.ok()) {
@@ -153,7 +154,8 @@ Command recover_command() {
                    {{.name = "last",
                      .value = "TIME",
                      .help = "leave out what had ended so long before the window's end: 30s"},
-                    {.name = "remove", .help = "remove journals of which all windows are written"}}},
+                    {.name = "remove",
+                     .help = "remove journals of which all windows are written"}}},
                   {"Output",
                    {{.name = "to",
                      .value = "D",

@@ -100,18 +100,18 @@ struct ProcessOptions {
 
 /// A recording that outlasts its process, and a flight recorder, which is always on.
 ///
-/// With a directory: keeps what is recorded in files from the moment on that it is recorded, so that a window
-/// outlasts any end of its program, SIGKILL among them, and leaves memory once a part of it is full.
-/// `tbtrace recover DIRECTORY` makes traces of what a process left; tensorboard_trace_handler() does
-/// so at the next start, in the background. docs/recording.md says when to use it and what it
-/// costs.
+/// With a directory: keeps what is recorded in files from the moment on that it is recorded, so
+/// that a window outlasts any end of its program, SIGKILL among them, and leaves memory once a part
+/// of it is full. `tbtrace recover DIRECTORY` makes traces of what a process left;
+/// tensorboard_trace_handler() does so at the next start, in the background. docs/recording.md says
+/// when to use it and what it costs.
 struct JournalOptions {
   /// Each process makes a folder of its own in it, and removes that when it ends as it should.
   /// Several processes may share it, also of several machines. Empty: no journal. On a machine's
   /// own disk, or in /dev/shm, where it is memory.
   std::string directory = {};
   /// Its files take at most so much; 0: no limit. Records beyond it are lost and counted. A window
-  /// takes about 24 bytes per operator, more with shapes and stacks, until its file is written.
+  /// takes about 32 bytes per operator, more with shapes and stacks, until its file is written.
   std::size_t max_bytes = 0;
   /// Has it outlast the machine's end, too, but for the last this much and 50 ms: brings the files
   /// to the disk so often. 0: the system does that when it likes.

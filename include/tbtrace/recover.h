@@ -9,7 +9,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/status.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 struct RecoverOptions {
   /// The log directory that gets the traces, which is made.

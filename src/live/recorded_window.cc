@@ -44,7 +44,8 @@ std::uint64_t ticks_of(const recorder::Recording& recording, double seconds) {
   const recorder::ClockSample& start = recording.started();
   const recorder::ClockSample& end = recording.ended();
   const double ns = seconds * 1e9;
-  if (end.steady_ns <= start.steady_ns || ns >= static_cast<double>(end.steady_ns - start.steady_ns))
+  if (end.steady_ns <= start.steady_ns ||
+      ns >= static_cast<double>(end.steady_ns - start.steady_ns))
     return recorder::Window::kAllTicks;
   return static_cast<std::uint64_t>(ns * static_cast<double>(end.ticks - start.ticks) /
                                     static_cast<double>(end.steady_ns - start.steady_ns));
@@ -164,8 +165,7 @@ Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording>
   return within_memory<Result<RecoveredFile>>([&]() -> Result<RecoveredFile> {
     const std::uint64_t last_ticks =
         last_seconds > 0 ? ticks_of(*recording, last_seconds) : recorder::Window::kAllTicks;
-    const auto window =
-        std::make_shared<const recorder::Window>(std::move(recording), last_ticks);
+    const auto window = std::make_shared<const recorder::Window>(std::move(recording), last_ticks);
     name.time_ns = window->end_ns();
     Export rows(window, dialect);
     Result<std::string> path =

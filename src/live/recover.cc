@@ -1,10 +1,10 @@
-#include <tbtrace/recover.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
+
+#include <tbtrace/recover.h>
 
 #include "inputs/log_file_name.h"
 #include "io/remedies.h"
@@ -33,12 +33,10 @@ RecoveredWindow recover_window(const journal::RestoredWindow& restored, const st
   RecoveredWindow recovered;
   recovered.was_open = restored.was_open;
   recovered.lost_records = restored.recording->lost();
-  auto written = live::write_recovered(restored.recording,
-                                       {.directory = options.output,
-                                        .worker = worker,
-                                        .time_ns = 0,
-                                        .use_gzip = options.use_gzip},
-                                       options.dialect, options.last_seconds);
+  auto written = live::write_recovered(
+      restored.recording,
+      {.directory = options.output, .worker = worker, .time_ns = 0, .use_gzip = options.use_gzip},
+      options.dialect, options.last_seconds);
   if (!written.ok()) {
     recovered.status = written.status();
     return recovered;
@@ -97,15 +95,14 @@ Result<Recovery> recover(const std::string& directory, const RecoverOptions& opt
   }
   const std::vector<fs::path> folders = journal::journals_in(directory);
   if (folders.empty()) {
-    return Status(StatusCode::unreadable_input,
-                  directory +
-                      ": there is no journal; a recording that ended as it should leaves none");
+    return Status(
+        StatusCode::unreadable_input,
+        directory + ": there is no journal; a recording that ended as it should leaves none");
   }
   fs::create_directories(options.output, error);
   if (error && !fs::is_directory(options.output)) {
-    return Status(StatusCode::unwritable_output,
-                  options.output + ": " + error.message() + "; " +
-                      std::string(io::kChooseWritablePlace));
+    return Status(StatusCode::unwritable_output, options.output + ": " + error.message() + "; " +
+                                                     std::string(io::kChooseWritablePlace));
   }
   Recovery recovery;
   for (const fs::path& folder : folders) {

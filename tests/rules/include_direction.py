@@ -31,7 +31,7 @@ OWNER = {
     "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
     "jobs.h": "jobs/sets", "merge.h": "jobs/merge", "collectives.h": "jobs/collectives", "clocks.h": "jobs/clocks",
     "job_analysis.h": "jobs/waits", "stragglers.h": "analyses/findings",
-    "capabilities.h": "live", "profiler.h": "libtorch/record", "ranges.h": "libtorch/record", "training_loop.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
+    "capabilities.h": "live", "recover.h": "live", "profiler.h": "libtorch/record", "ranges.h": "libtorch/record", "training_loop.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
     "model_summary.h": "libtorch/toolbox/layers", "benchmark.h": "libtorch/toolbox/speed", "memory_reporter.h": "libtorch/toolbox/memory",
 }
 

@@ -1,4 +1,6 @@
 // Memory use as the rows of `tbtrace.memory/1`.
+#include "analyses/memory/report.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -6,7 +8,6 @@
 
 #include <tbtrace/memory.h>
 
-#include "analyses/memory/report.h"
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"

@@ -22,7 +22,7 @@ inline std::uint32_t checksum_of(const Heartbeat& beat) {
 inline std::uint32_t checksum_of(const SlotMark& mark) {
   return checksum_before(mark, offsetof(SlotMark, checksum));
 }
-/// Head has atomics behind it.
+/// Without what changes later.
 inline std::uint32_t checksum_of(const Head& head) {
   return checksum_before(head, offsetof(Head, checksum));
 }

@@ -1,6 +1,6 @@
 // Keeps others from the journal of a dead process while this one recovers it.
-// Owns a lock of the process, which other processes see, and a place in a list, which its own threads
-// see. A journal whose files may not be written can be claimed by several.
+// Owns a lock of the process, which other processes see, and a place in a list, which its own
+// threads see. A journal whose files may not be written can be claimed by several.
 #pragma once
 
 #include <filesystem>

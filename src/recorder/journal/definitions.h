@@ -27,15 +27,15 @@
 namespace tbtrace::recorder::journal {
 
 enum class DefinitionKind : std::uint32_t {
-  window = 1,     ///< of a window that has started
-  thread,         ///< a log
-  name,           ///< of a log's table
-  process_name,   ///< of the process's table
+  window = 1,    ///< of a window that has started
+  thread,        ///< a log
+  name,          ///< of a log's table
+  process_name,  ///< of the process's table
   metadata,
   known_tensors,
   addresses,
-  close,          ///< the window has ended
-  forget,         ///< nobody asks for the window any more
+  close,   ///< the window has ended
+  forget,  ///< nobody asks for the window any more
 };
 
 struct WindowDefinition {
@@ -86,8 +86,8 @@ std::optional<CloseDefinition> read_close(std::string_view bytes);
 /// False: there is no room.
 bool write_definition(ThreadLog& log, DefinitionKind kind, std::string_view bytes);
 
-/// Calls `visit(kind, bytes)` for each definition in a chunk of `count` words. False where something
-/// is not a definition, and what follows it is left out.
+/// Calls `visit(kind, bytes)` for each definition in a chunk of `count` words. False where
+/// something is not a definition, and what follows it is left out.
 bool read_definitions(const std::uint64_t* words, std::size_t count,
                       const std::function<void(DefinitionKind, std::string_view)>& visit);
 

@@ -1,7 +1,7 @@
 // Values as bytes, one after another: numbers as eight bytes, the lowest first; texts with their
 // length before them.
-// A writer owns its bytes, a reader borrows them. One thread per object. A reader that is at the end
-// gives zeros and empty texts, and is not ok() any more.
+// A writer owns its bytes, a reader borrows them. One thread per object. A reader that is at the
+// end gives zeros and empty texts, and is not ok() any more.
 #pragma once
 
 #include <bit>

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -69,7 +70,8 @@ class NoSignals {
 
 Result<std::shared_ptr<Journal>> Journal::open(const std::filesystem::path& directory,
                                                JournalOptions options) {
-  const std::string name = fmt::format("{}_{}_{}", host_name(), ::getpid(), sample_clocks().unix_ns);
+  const std::string name =
+      fmt::format("{}_{}_{}", host_name(), ::getpid(), sample_clocks().unix_ns);
   Result<std::unique_ptr<SegmentFiles>> files = segment_files(directory / name);
   if (!files.ok()) return files.status();
   return open_in(*std::move(files), std::move(options), directory / name);
@@ -81,7 +83,7 @@ Result<std::shared_ptr<Journal>> Journal::open_in(std::unique_ptr<SegmentFiles> 
   const std::shared_ptr<Journal> journal(
       new Journal(std::move(files), std::move(options), std::move(folder)));
   if (Status begun = journal->begin(); !begun.ok()) {
-    journal->files_->remove();
+    journal->files_->remove({});
     return begun;
   }
   return journal;
@@ -163,8 +165,9 @@ void Journal::end() {
   const std::lock_guard end_lock(end_mutex_);
   if (thread_.joinable()) thread_.join();
   if (has_kept_.load() || std::exchange(is_removed_, true)) return;
-  files_->remove();
-  slots_.release_unused();
+  std::vector<std::span<char>> kept = slots_.taken_at_end();
+  kept.emplace_back(reinterpret_cast<char*>(head_), kHeadBytes);
+  files_->remove(kept);
 }
 
 std::shared_ptr<WindowJournal> Journal::new_window() {

@@ -14,7 +14,7 @@ std::uint64_t hexadecimal(std::string_view& text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (!text.empty()) text.remove_prefix(1);  // the sign behind it
+  if (!text.empty()) text.remove_prefix(1);  // and the sign that follows
   return number;
 }
 
@@ -71,8 +71,7 @@ void JournaledWindow::start(const WindowStart& start) {
   if (start.options.with_stack) define(DefinitionKind::addresses, bytes_of(code_of_process()));
 }
 
-std::shared_ptr<LogHome> JournaledWindow::add_log(std::uint32_t log,
-                                                  const ThreadIdentity& identity,
+std::shared_ptr<LogHome> JournaledWindow::add_log(std::uint32_t log, const ThreadIdentity& identity,
                                                   std::uint64_t began) {
   if (!journal_->is_of_this_process()) return nullptr;
   define(DefinitionKind::thread,

@@ -107,7 +107,8 @@ void MappedJournal::add_segment(const std::filesystem::path& path) {
     ++unreadable_;
     return;
   }
-  const auto slot_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(segment.slot_bytes, left + 1));
+  const auto slot_bytes =
+      static_cast<std::size_t>(std::min<std::uint64_t>(segment.slot_bytes, left + 1));
   const std::size_t there = left / slot_bytes;
   if (there < segment.slots) ++unreadable_;
   for (std::size_t number = 0; number < std::min<std::uint64_t>(there, segment.slots); ++number) {

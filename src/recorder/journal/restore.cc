@@ -79,8 +79,7 @@ ClockSample sample_at(std::uint64_t ticks, const ClockSample& first, const Clock
   if (last.ticks <= first.ticks || ticks <= last.ticks) return last;
   const long double rate = static_cast<long double>(last.steady_ns - first.steady_ns) /
                            static_cast<long double>(last.ticks - first.ticks);
-  const auto more =
-      static_cast<std::int64_t>(static_cast<long double>(ticks - last.ticks) * rate);
+  const auto more = static_cast<std::int64_t>(static_cast<long double>(ticks - last.ticks) * rate);
   return {.ticks = ticks, .steady_ns = last.steady_ns + more, .unix_ns = last.unix_ns + more};
 }
 
@@ -102,9 +101,10 @@ class RecordCheck {
       are_sound_ = are_sound_ && are_inputs({record.inputs, record.inputs_size});
     }
     if (record.module == 0 || record.scope == Scope::module) return;
-    const std::size_t most = modules_ == nullptr                           ? 0
-                             : record.scope == Scope::torchscript_function ? modules_->modules().size()
-                                                                           : modules_->tensors();
+    const std::size_t most = modules_ == nullptr ? 0
+                             : record.scope == Scope::torchscript_function
+                                 ? modules_->modules().size()
+                                 : modules_->tensors();
     are_sound_ = are_sound_ && record.module <= most;
   }
   void operator()(const EndRecord& record) { see(record.ticks); }
@@ -187,7 +187,8 @@ class Restorer {
   /// How much of the slot was written, as far as it is known to be whole.
   std::uint64_t whole_words(const SlotHead& slot, const std::uint64_t* words, std::uint64_t most) {
     const std::uint64_t end = slot.end.load();
-    const bool is_sound = end >= slot.words_at && (end - slot.words_at) % sizeof(std::uint64_t) == 0;
+    const bool is_sound =
+        end >= slot.words_at && (end - slot.words_at) % sizeof(std::uint64_t) == 0;
     const std::uint64_t written = is_sound ? (end - slot.words_at) / sizeof(std::uint64_t) : 0;
     std::uint64_t checked = 0;
     bool has_mark = false;
@@ -280,8 +281,7 @@ class Restorer {
 
   RestoredWindow restore_window(std::uint64_t window, Parts& parts) {
     const Head& head = files_->head();
-    const auto options =
-        std::make_shared<const RecordingOptions>(std::move(parts.window->options));
+    const auto options = std::make_shared<const RecordingOptions>(std::move(parts.window->options));
     RestoredRecording restored;
     restored.options = options;
     restored.trace_id = std::move(parts.window->trace_id);

@@ -27,9 +27,10 @@ struct RestoredJournal {
   std::string host;
   /// Its process is alive and goes on writing. There are no windows, then.
   bool is_alive = false;
-  std::vector<RestoredWindow> windows;  ///< that nobody wrote elsewhere, in the order of their start
-  std::size_t unreadable_chunks = 0;    ///< that belong to no log, or hold nothing that can be read
-  std::uint64_t unchecked_words = 0;    ///< left out, since the machine was started again meanwhile
+  std::vector<RestoredWindow>
+      windows;                        ///< that nobody wrote elsewhere, in the order of their start
+  std::size_t unreadable_chunks = 0;  ///< that belong to no log, or hold nothing that can be read
+  std::uint64_t unchecked_words = 0;  ///< left out, since the machine was started again meanwhile
 };
 
 /// The folders in `directory` that have a journal, by name; the directory itself may be one.

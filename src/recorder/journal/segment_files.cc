@@ -1,6 +1,7 @@
 #include "recorder/journal/segment_files.h"
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -17,8 +18,7 @@ namespace tbtrace::recorder::journal {
 namespace {
 
 Status failed(const std::string& what, int error) {
-  return {StatusCode::unwritable_output,
-          what + ": " + std::generic_category().message(error)};
+  return {StatusCode::unwritable_output, what + ": " + std::generic_category().message(error)};
 }
 
 class Folder final : public SegmentFiles {
@@ -28,15 +28,14 @@ class Folder final : public SegmentFiles {
   ~Folder() override {
     for (const File& file : files_) {
       ::munmap(file.memory, file.bytes);
-      ::close(file.descriptor);
+      if (file.descriptor >= 0) ::close(file.descriptor);
     }
   }
 
   Result<char*> create(const std::string& name, std::size_t bytes) override {
     const std::filesystem::path path = folder_ / name;
     constexpr mode_t kOwnersOnly = 0600;  // names of a program's functions may be anybody's secret
-    const int descriptor =
-        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnersOnly);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnersOnly);
     if (descriptor < 0) return failed(path.string(), errno);
     const auto give_up = [&](int error) {
       ::close(descriptor);
@@ -47,8 +46,7 @@ class Folder final : public SegmentFiles {
     if (const int error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)); error != 0) {
       return give_up(error);
     }
-    void* const memory =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) return give_up(errno);
     if (name == kHeadName) lock(descriptor);
     files_.push_back({path, descriptor, memory, bytes});
@@ -62,8 +60,11 @@ class Folder final : public SegmentFiles {
     return {};
   }
 
-  void remove() override {
-    for (const File& file : files_) ::unlink(file.path.c_str());
+  void remove(std::span<const std::span<char>> kept) override {
+    for (File& file : files_) {
+      ::unlink(file.path.c_str());
+      leave(file, kept);
+    }
     ::rmdir(folder_.c_str());
   }
 
@@ -74,6 +75,25 @@ class Folder final : public SegmentFiles {
     void* memory;
     std::size_t bytes;
   };
+
+  /// Puts memory of the process where the file's was. To free a file takes time, which is spent
+  /// here and not by whoever is the last to use its memory.
+  static void leave(File& file, std::span<const std::span<char>> kept) {
+    void* const memory = ::mmap(nullptr, file.bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return;
+    char* const start = static_cast<char*>(file.memory);
+    for (const std::span<char> part : kept) {
+      if (part.data() < start || part.data() >= start + file.bytes) continue;
+      std::memcpy(static_cast<char*>(memory) + (part.data() - start), part.data(), part.size());
+    }
+    if (::mremap(memory, file.bytes, file.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, file.memory) ==
+        MAP_FAILED) {
+      ::munmap(memory, file.bytes);
+      return;
+    }
+    ::close(std::exchange(file.descriptor, -1));
+  }
 
   /// A lock of the process, which forked children have not, and which its end releases.
   static void lock(int descriptor) {

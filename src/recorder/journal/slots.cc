@@ -217,23 +217,25 @@ void Slots::mark() {
   }
 }
 
-void Slots::release_unused() {
+std::vector<std::span<char>> Slots::taken_at_end() {
   const std::lock_guard lock(mutex_);
   for (Size& size : sizes_) {
     size.ready.clear();
     size.used.clear();
   }
-  for (Slot& slot : slots_) {
-    if (!slot.is_taken) ::madvise(slot.head, slot.bytes, MADV_REMOVE);
+  std::vector<std::span<char>> taken;
+  for (Slot* const slot : taken_) {
+    taken.emplace_back(reinterpret_cast<char*>(slot->head), slot->bytes);
   }
+  return taken;
 }
 
 void Slots::mark(Slot& slot, std::uint64_t words) {
   if (words <= slot.marked_words) return;
   const std::uint64_t* const first = chunk_of(slot.head)->words();
-  slot.checksum = checksum_of_words(first + slot.marked_words,
-                                    static_cast<std::size_t>(words - slot.marked_words),
-                                    slot.checksum);
+  slot.checksum =
+      checksum_of_words(first + slot.marked_words,
+                        static_cast<std::size_t>(words - slot.marked_words), slot.checksum);
   slot.marked_words = words;
   SlotMark& mark = slot.head->marks[slot.next_mark];
   slot.next_mark = 1 - slot.next_mark;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include <tbtrace/status.h>
@@ -20,8 +21,8 @@
 namespace tbtrace::recorder::journal {
 
 struct SlotLimits {
-  std::uint64_t most_bytes = 0;  ///< of all files; 0: no limit
-  std::size_t ready = 64;        ///< slots of each size
+  std::uint64_t most_bytes = 0;                        ///< of all files; 0: no limit
+  std::size_t ready = 64;                              ///< slots of each size
   std::size_t resident_bytes = std::size_t{32} << 20;  ///< of full slots; others are on disk only
 };
 
@@ -41,9 +42,8 @@ class Slots {
   Status prepare();
   /// Notes how much of each slot is whole, and has full ones leave memory.
   void mark();
-  /// Gives back the memory and the disk of slots that nobody has, at the end: a thread that keeps
-  /// the last chunk of its log may be the one that closes the files, and would wait for that.
-  void release_unused();
+  /// The memory of slots that somebody has, at the end: none is taken any more.
+  std::vector<std::span<char>> taken_at_end();
 
  private:
   struct Slot {

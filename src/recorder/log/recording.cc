@@ -23,8 +23,8 @@ namespace {
 
 /// What readers of a file go by, and what only the recording knows.
 constexpr std::array<std::string_view, 9> kReservedMembers = {
-    "schemaVersion", "deviceProperties", "displayTimeUnit",      "baseTimeNanoseconds",
-    "traceEvents",   "traceName",        "tbtrace_lost_records", "tbtrace_unreadable_chunks",
+    "schemaVersion",    "deviceProperties", "displayTimeUnit",      "baseTimeNanoseconds",
+    "traceEvents",      "traceName",        "tbtrace_lost_records", "tbtrace_unreadable_chunks",
     "tbtrace_recovered"};
 
 /// Without texts, of which there are few.

@@ -40,7 +40,7 @@ struct OtherProcess {
   std::int64_t id = 0;
   std::string host = {};
   ClockSample first_sample = {};
-  bool ended_within = false;    ///< the recording, which ends with the last sign of life
+  bool ended_within = false;  ///< the recording, which ends with the last sign of life
   AddressMap addresses = {};  ///< what its return addresses are in
 };
 

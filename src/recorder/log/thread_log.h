@@ -98,7 +98,8 @@ class ThreadLog {
 
   const Name& name(NameNumber number) const {
     const auto at = static_cast<std::uint32_t>(number);
-    if ((at & kOfProcess) != 0) return home_process_names()[static_cast<NameNumber>(at & ~kOfProcess)];
+    if ((at & kOfProcess) != 0)
+      return home_process_names()[static_cast<NameNumber>(at & ~kOfProcess)];
     return names_[number];
   }
   std::uint64_t began() const { return began_; }

@@ -73,8 +73,8 @@ const ClockSample& first_clock_sample();
 /// at the time of day of its start and runs at the steady clock's rate.
 class TickScale {
  public:
-  /// `first` is the first sample of the process that was recorded: the rate is that over the longest
-  /// time there is.
+  /// `first` is the first sample of the process that was recorded: the rate is that over the
+  /// longest time there is.
   TickScale(const ClockSample& start, const ClockSample& end,
             const ClockSample& first = first_clock_sample());
 

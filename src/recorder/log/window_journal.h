@@ -1,6 +1,6 @@
 // Where a recording is kept beside its process, so that it outlasts it.
-// Any thread; a recording calls with its lock held, but for start(), forget() and keep(). Nothing throws
-// or waits for anything slow: what there is no room for is counted as lost.
+// Any thread; a recording calls with its lock held, but for start(), forget() and keep(). Nothing
+// throws or waits for anything slow: what there is no room for is counted as lost.
 #pragma once
 
 #include <cstdint>

@@ -19,9 +19,9 @@ enum class WindowAfterStep : std::uint8_t {
 };
 
 struct FlightOptions {
-  double keep_seconds = 0;    ///< 0: by size alone
-  std::size_t keep_bytes = 0; ///< of both windows; 0: by time alone
-  double on_slow_step = 0;    ///< times the median; 0: never
+  double keep_seconds = 0;     ///< 0: by size alone
+  std::size_t keep_bytes = 0;  ///< of both windows; 0: by time alone
+  double on_slow_step = 0;     ///< times the median; 0: never
 };
 
 class FlightRecorder {

@@ -75,9 +75,8 @@ std::vector<std::pair<std::string, std::string>> trace_members(const Window& win
     }
   }
   std::string host;
-  wire::append_json_string(host, recording.other_process() == nullptr
-                                     ? host_name()
-                                     : recording.other_process()->host);
+  wire::append_json_string(
+      host, recording.other_process() == nullptr ? host_name() : recording.other_process()->host);
   own_member("host_name", std::move(host));
   own_member("trace_id", fmt::format("\"{}\"", recording.trace_id()));
   member("displayTimeUnit", "\"ms\"");

@@ -83,8 +83,8 @@ void Window::leave_out_before(std::uint64_t ticks) {
 }
 
 std::size_t Window::unfinished_ranges() const {
-  return static_cast<std::size_t>(std::count_if(
-      ranges_.begin(), ranges_.end(), [](const Range& range) { return range.is_open; }));
+  return static_cast<std::size_t>(std::count_if(ranges_.begin(), ranges_.end(),
+                                                [](const Range& range) { return range.is_open; }));
 }
 
 void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {

@@ -56,8 +56,7 @@ class Window {
   /// Requires that the recording is closed. Waits for what is still to come of devices.
   /// Ranges that had ended before the last `last_ticks` of the recording are left out, and so is
   /// what happened before.
-  explicit Window(std::shared_ptr<const Recording> recording,
-                  std::uint64_t last_ticks = kAllTicks);
+  explicit Window(std::shared_ptr<const Recording> recording, std::uint64_t last_ticks = kAllTicks);
   ~Window();
 
   static constexpr std::uint64_t kAllTicks = ~std::uint64_t{0};

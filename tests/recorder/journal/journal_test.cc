@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -195,7 +196,7 @@ TEST_F(JournalOf, AClosedWindowEndsWhereItEnded) {
   ASSERT_EQ(found.windows.size(), 1U);
   EXPECT_FALSE(found.windows[0].was_open);
   EXPECT_EQ(found.windows[0].recording->ended().ticks, recording.ended().ticks);
-  EXPECT_EQ(Window(found.windows[0].recording).start_ns(), 
+  EXPECT_EQ(Window(found.windows[0].recording).start_ns(),
             TickScale(recording.started(), recording.ended()).unix_ns(recording.started().ticks));
 }
 
@@ -242,9 +243,9 @@ TEST_F(JournalOf, ARecordOfAnySizeIsKept) {
   const auto log = recording.add_thread({.system_id = 1});
   RangeArgumentsWriter arguments;
   arguments.add("text", std::string(3 << 20, 'x'));
-  write(*log, InstantRecord{.ticks = ticks(),
-                            .name = log->names().find("mark"),
-                            .arguments = arguments.bytes()});
+  write(*log,
+        InstantRecord{
+            .ticks = ticks(), .name = log->names().find("mark"), .arguments = arguments.bytes()});
   const RestoredJournal found = restored(copy_of(directory(), dir_));
   ASSERT_EQ(found.windows.size(), 1U);
   const Window window(found.windows[0].recording);
@@ -281,7 +282,7 @@ class FaultyFiles final : public SegmentFiles {
     return files_.emplace_back(std::make_unique<char[]>(bytes)).get();
   }
   Status sync() override { return {}; }
-  void remove() override {}
+  void remove(std::span<const std::span<char>> /*kept*/) override {}
 
  private:
   std::vector<std::unique_ptr<char[]>> files_;
@@ -347,8 +348,7 @@ struct Accounts {
   const auto journal = Journal::open(directory, options);
   if (!journal.ok()) ::_exit(1);
   for (;;) {
-    auto recording =
-        std::make_shared<Recording>(RecordingOptions{}, (*journal)->new_window());
+    auto recording = std::make_shared<Recording>(RecordingOptions{}, (*journal)->new_window());
     for (auto& count : accounts.written) count.store(0);
     recording->start();
     std::vector<std::thread> threads;
@@ -376,8 +376,8 @@ struct Accounts {
 class KilledAtAnyMoment : public ::testing::TestWithParam<bool> {};
 
 TEST_P(KilledAtAnyMoment, LosesOnlyTheRecordThatIsBeingWritten) {
-  void* const shared = ::mmap(nullptr, sizeof(Accounts), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const shared =
+      ::mmap(nullptr, sizeof(Accounts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   std::mt19937_64 random(20260101);
   int killed = 0;
@@ -450,7 +450,8 @@ TEST_F(JournalOf, ADamagedOneGivesNothingThatWasNotWritten) {
     std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
     // Where most of what is written stands, or anywhere.
     const auto size = fs::file_size(file);
-    const auto at = static_cast<std::streamoff>(random() % (random() % 2 == 0 ? size : std::min<std::uintmax_t>(size, 8192)));
+    const auto at = static_cast<std::streamoff>(
+        random() % (random() % 2 == 0 ? size : std::min<std::uintmax_t>(size, 8192)));
     stream.seekg(at);
     const char before = static_cast<char>(stream.get());
     const char after = static_cast<char>(before ^ (1 << random() % 8));

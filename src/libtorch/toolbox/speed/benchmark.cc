@@ -292,7 +292,7 @@ std::uint64_t tokens_in(const std::vector<at::Tensor>& inputs) {
 void add_copies(BatchBenchmark& figures, std::vector<at::Tensor> inputs, const Run& run,
                 const BenchmarkOptions& options) {
   std::vector<at::Tensor> on_host;
-  // Into memory of its own: what the program's inputs share or want gradients of stays as it is.
+  // Into memory of its own: the program's inputs keep what they share and want gradients of.
   for (at::Tensor& input : inputs) {
     input = input.detach().contiguous().clone();
     on_host.push_back(input.cpu());

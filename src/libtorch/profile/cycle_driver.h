@@ -21,7 +21,7 @@
 #include "libtorch/record/attached_models.h"
 #include "libtorch/record/gpu_recording.h"
 #include "libtorch/record/observer.h"
-#include "libtorch/record/results.h"
+#include "libtorch/profile/results.h"
 #include "recorder/journal/journal.h"
 #include "recorder/log/recording.h"
 #include "recorder/schedule/cycle.h"
@@ -101,9 +101,9 @@ class CycleDriver final : public recorder::CycleTarget {
   recorder::Cycle cycle_;
 
   std::optional<recorder::FlightRecorder> flight_;
-  std::uint32_t snapshots_seen_ = 0;            // requests by the signal
+  std::uint32_t snapshots_seen_ = 0;  // requests by the signal
   bool snapshot_is_due_ = false;
-  bool is_renewing_ = false;                    // the window that stops is kept for a snapshot
+  bool is_renewing_ = false;                     // the window that stops is kept for a snapshot
   std::shared_ptr<recorder::Recording> before_;  // the window before this one, likewise
 
   std::shared_ptr<recorder::Recording> prepared_;

@@ -27,11 +27,11 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using testing::Folder;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-using testing::Folder;
 
 /// The lines of a trace but for those in which the recovered one has to differ.
 std::vector<std::string> comparable_lines(const std::string& path) {
@@ -112,13 +112,12 @@ TEST(Journal, AWindowThatCouldNotBeWrittenIsKept) {
   const Folder folder;
   std::vector<std::string> warnings;
   {
-    Profiler profiler({.activities = {Activity::cpu},
-                       .on_trace_ready = tensorboard_trace_handler("/proc/no/such/place"),
-                       .experimental = {.on_warning =
-                                            [&](std::string_view sentence) {
-                                              warnings.emplace_back(sentence);
-                                            }},
-                       .journal = {.directory = folder / "journal"}});
+    Profiler profiler(
+        {.activities = {Activity::cpu},
+         .on_trace_ready = tensorboard_trace_handler("/proc/no/such/place"),
+         .experimental = {.on_warning =
+                              [&](std::string_view sentence) { warnings.emplace_back(sentence); }},
+         .journal = {.directory = folder / "journal"}});
     profiler.start();
     torch::ones({2});
     profiler.stop();
@@ -149,8 +148,7 @@ TEST(Journal, ThatCannotBeMadeIsToldAndAllIsRecorded) {
 
 TEST(Journal, OfARunningProcessIsLeftAlone) {
   const Folder folder;
-  Profiler profiler(
-      {.activities = {Activity::cpu}, .journal = {.directory = folder / "journal"}});
+  Profiler profiler({.activities = {Activity::cpu}, .journal = {.directory = folder / "journal"}});
   profiler.start();
   torch::ones({2});
   const auto recovery = recover(folder / "journal", {.output = folder / "logs"});
@@ -207,8 +205,8 @@ TEST(FlightRecorder, ASignalAsksForIt) {
     profiler.step();
   }
   EXPECT_TRUE(profiler.wait_for_exports().ok());
-  EXPECT_THAT(steps_of(folder), ElementsAre(ElementsAre("ProfilerStep#0", "ProfilerStep#1",
-                                                        "ProfilerStep#2")));
+  EXPECT_THAT(steps_of(folder),
+              ElementsAre(ElementsAre("ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2")));
 }
 
 TEST(FlightRecorder, ASlowStepIsHandedOverWithWhatWasBefore) {

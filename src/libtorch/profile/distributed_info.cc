@@ -1,4 +1,4 @@
-#include "libtorch/record/distributed_info.h"
+#include "libtorch/profile/distributed_info.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -15,9 +15,9 @@
 #include <tbtrace/views.h>
 
 #include "base/forks.h"
-#include "libtorch/record/cycle_driver.h"
-#include "libtorch/record/distributed_info.h"
-#include "libtorch/record/results.h"
+#include "libtorch/profile/cycle_driver.h"
+#include "libtorch/profile/distributed_info.h"
+#include "libtorch/profile/results.h"
 #include "live/recorded_window.h"
 #include "recorder/process/call_gate.h"
 #include "recorder/process/end_signals.h"

@@ -1,4 +1,4 @@
-#include "libtorch/record/cycle_driver.h"
+#include "libtorch/profile/cycle_driver.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@
 
 #include "base/forks.h"
 #include "libtorch/record/device_memory_watch.h"
-#include "libtorch/record/distributed_info.h"
+#include "libtorch/profile/distributed_info.h"
 #include "libtorch/record/input_encoding.h"
 #include "libtorch/record/memory_watch.h"
 #include "libtorch/record/observer_handles.h"
@@ -395,8 +395,8 @@ recorder::WindowAfterStep CycleDriver::after_step() {
     const std::uint32_t now = recorder::requests(signal);
     is_asked = std::exchange(snapshots_seen_, now) != now || is_asked;
   }
-  const WindowAfterStep after = flight_->end_step(recorder::FlightRecorder::Clock::now(),
-                                                  recording_->bytes(), is_asked);
+  const WindowAfterStep after =
+      flight_->end_step(recorder::FlightRecorder::Clock::now(), recording_->bytes(), is_asked);
   is_renewing_ = after == WindowAfterStep::renewed;
   if (after == WindowAfterStep::handed_over) {
     keep(*recording_, "tbtrace_snapshot", flight_->reason());
@@ -407,8 +407,9 @@ recorder::WindowAfterStep CycleDriver::after_step() {
 
 void CycleDriver::take_snapshot() {
   if (!flight_) {
-    warn("snapshot() did nothing, since the profiler is no flight recorder; set "
-         "journal.keep_seconds or journal.keep_bytes");
+    warn(
+        "snapshot() did nothing, since the profiler is not a flight recorder; set "
+        "journal.keep_seconds or journal.keep_bytes");
   } else {
     snapshot_is_due_ = true;
   }

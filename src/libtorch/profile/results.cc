@@ -1,4 +1,4 @@
-#include "libtorch/record/results.h"
+#include "libtorch/profile/results.h"
 
 #include <algorithm>
 #include <atomic>
@@ -222,7 +222,8 @@ void Results::export_in_background(const std::string& directory,
 
 void Results::recover(const std::string& journals, const std::function<void(Profiler&)>& handler) {
   std::error_code error;
-  if (!std::filesystem::is_directory(journals, error)) return;  // the first journal in it is to come
+  if (!std::filesystem::is_directory(journals, error))
+    return;  // the first journal in it is to come
   const auto* const tensorboard = handler.target<TensorboardHandler>();
   if (tensorboard == nullptr) return;
   RecoverOptions options{.output = tensorboard->directory,
