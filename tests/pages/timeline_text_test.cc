@@ -69,9 +69,7 @@ Trace trace_of(const std::vector<fixtures::ChromeEvent>& events) {
 }
 
 TEST(TimelineText, NamesTheRangesThatDidNotEnd) {
-  const auto open = [](fixtures::ChromeEvent event) {
-    return event.arg("finished", R"("false")");
-  };
+  const auto open = [](fixtures::ChromeEvent event) { return event.arg("finished", R"("false")"); };
   const Trace trace = trace_of({op("a", "10", "5"), open(op("b", "20", "80")), op("c", "30", "5"),
                                 open(op("d", "40", "60")), open(op("e", "50", "1"))});
   EXPECT_THAT(timeline_of(trace).columns.at("unfinished"), ElementsAre(1, 2, 1));

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/recovered.h>
 #include <tbtrace/report.h>
 #include <tbtrace/summary.h>
 

@@ -113,9 +113,8 @@ TEST(RankRecord, AStepThatDidNotEndIsNotCompared) {
   fixtures::ChromeText text = two_steps();
   ASSERT_THAT(record_of(text).steps, SizeIs(2));
   for (ChromeEvent& event : text.events) {
-    const bool is_last_step = std::ranges::any_of(event.members, [](const auto& member) {
-      return member.second == R"("ProfilerStep#6")";
-    });
+    const bool is_last_step = std::ranges::any_of(
+        event.members, [](const auto& member) { return member.second == R"("ProfilerStep#6")"; });
     if (is_last_step) event.arg("finished", R"("false")");
   }
   const RankRecord record = record_of(text);
