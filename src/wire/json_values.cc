@@ -29,22 +29,4 @@ std::optional<std::string> json_text(std::string_view json) {
   return std::string(text);
 }
 
-std::optional<std::string> json_text_at(std::string_view json, std::string_view key) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  std::string_view text;
-  if (parser.parse(json.data(), json.size()).get(document) != simdjson::SUCCESS) return {};
-  if (document.at_key(key).get_string().get(text) != simdjson::SUCCESS) return {};
-  return std::string(text);
-}
-
-std::optional<bool> json_boolean(std::string_view json, std::string_view key) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  bool value = false;
-  if (parser.parse(json.data(), json.size()).get(document) != simdjson::SUCCESS) return {};
-  if (document.at_key(key).get_bool().get(value) != simdjson::SUCCESS) return {};
-  return value;
-}
-
 }  // namespace tbtrace::wire

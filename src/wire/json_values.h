@@ -17,10 +17,4 @@ std::optional<std::int64_t> json_integer(std::string_view json, std::string_view
 /// The text of a string.
 std::optional<std::string> json_text(std::string_view json);
 
-/// The text of the string at `key` of an object.
-std::optional<std::string> json_text_at(std::string_view json, std::string_view key);
-
-/// The `true` or `false` at `key` of an object.
-std::optional<bool> json_boolean(std::string_view json, std::string_view key);
-
 }  // namespace tbtrace::wire

@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include <tbtrace/recovered.h>
 
 #include "base/bounded_sum.h"
+#include "base/decimal.h"
 #include "base/utf8.h"
 #include "report/duration.h"
 #include "trace/times.h"
 #include "trace/track_keys.h"
+#include "wire/json_objects.h"
 #include "wire/json_strict.h"
 #include "wire/json_values.h"
 
@@ -25,9 +28,36 @@ std::string cut(std::string_view name) {
   return utf8_shortened(name, kLongest);
 }
 
-std::optional<std::int64_t> positive(std::optional<std::int64_t> number) {
-  return number && *number > 0 ? number : std::nullopt;
-}
+/// The members of the file's object that have a single value; a member that is of another kind than
+/// it should be is unknown, and says nothing about the others.
+class SaidValues {
+ public:
+  explicit SaidValues(std::string_view object) : values_(wire::json_scalars(object)) {}
+
+  /// A whole number above 0, or a text that holds one.
+  std::optional<std::int64_t> positive(std::string_view key) const {
+    const std::string json = value(key);
+    const std::optional<std::int64_t> number = parse_integer(text(key).value_or(json));
+    return number && *number > 0 ? number : std::nullopt;
+  }
+
+  std::optional<std::string> text(std::string_view key) const {
+    return wire::json_text(value(key));
+  }
+
+  std::optional<bool> boolean(std::string_view key) const {
+    const std::string json = value(key);
+    return json == "true" || json == "false" ? std::optional(json == "true") : std::nullopt;
+  }
+
+ private:
+  std::string value(std::string_view key) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? "" : found->second;
+  }
+
+  std::map<std::string, std::string, std::less<>> values_;
+};
 
 /// What the member of the file says.
 std::optional<RecoveredRecording> said_by_file(const Trace& trace) {
@@ -37,13 +67,13 @@ std::optional<RecoveredRecording> said_by_file(const Trace& trace) {
   if (!wire::append_strict_json(json, member->second, false) || !json.starts_with('{')) {
     return std::nullopt;
   }
+  const SaidValues values(json);
   RecoveredRecording said;
-  said.process_id = positive(wire::json_integer(json, "process_id"));
-  said.host = wire::json_text_at(json, "host").value_or("");
-  said.window_was_open = wire::json_boolean(json, "window_was_open");
-  said.lost_records =
-      static_cast<std::uint64_t>(positive(wire::json_integer(json, "lost_records")).value_or(0));
-  said.last_sign_of_life_ns = positive(wire::json_integer(json, "last_sign_of_life_ns"));
+  said.process_id = values.positive("process_id");
+  said.host = values.text("host").value_or("");
+  said.window_was_open = values.boolean("window_was_open");
+  said.lost_records = static_cast<std::uint64_t>(values.positive("lost_records").value_or(0));
+  said.last_sign_of_life_ns = values.positive("last_sign_of_life_ns");
   if (const std::optional<std::int64_t> start = trace.identity().start_ns;
       start && said.last_sign_of_life_ns) {
     said.last_sign_after_start_ns = bounded(WideInteger{*said.last_sign_of_life_ns} - *start);

@@ -66,6 +66,9 @@ TEST(RecoveredRecording, ValuesOfOtherKindsAreUnknown) {
       "last_sign_of_life_ns": 1e300, "window_was_open": 1, "lost_records": -7})"),
             unknown);
   EXPECT_EQ(sentence_of(R"({"process_id": null, "host": null, "window_was_open": null})"), unknown);
+  EXPECT_EQ(sentence_of(R"({"lost_records": 99999999999999999999, "a": [{}, "b"], "host": "old",
+      "process_id": 5, "host": "node3"})"),
+            "This trace was recovered from a journal: process 5 on node3 ended");
   for (const char* const value : {"null", "true", "5", R"("a text")", "[1, {}]"}) {
     EXPECT_EQ(sentence_of(value), "not recovered") << value;
   }
