@@ -119,8 +119,15 @@ Result<std::string> check_text(const AnalysisReport& report,
       options.row_limit < 0
           ? paragraphs.size()
           : std::min(paragraphs.size(), static_cast<std::size_t>(options.row_limit));
-  std::string text = recorded_text(inputs);
-  for (std::size_t at = 0; at < shown; ++at) text += paragraphs[at].text();
+  // A process that died explains what is missing.
+  std::size_t recovered = 0;
+  while (recovered < shown && text_in((*paragraphs[recovered].first)[id]) == "recovered_trace") {
+    ++recovered;
+  }
+  std::string text;
+  for (std::size_t at = 0; at < recovered; ++at) text += paragraphs[at].text();
+  text += recorded_text(inputs);
+  for (std::size_t at = recovered; at < shown; ++at) text += paragraphs[at].text();
   if (const std::size_t hidden = paragraphs.size() - shown; hidden > 0) {
     text += "... and " + std::to_string(hidden) +
             (hidden == 1 ? " more finding\n\n" : " more findings\n\n");

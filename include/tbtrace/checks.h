@@ -34,8 +34,9 @@ struct CheckFinding {
   std::string remedy = {};
 };
 
-/// Empty if the trace is sound. Errors first, then warnings; otherwise in the order of the checks,
-/// after the problems that the reader found. Takes O(n log n) time for n events.
+/// Empty if the trace is sound. First that it was recovered from a journal (`recovered_trace`),
+/// then errors, then warnings; otherwise in the order of the checks, after the problems that the
+/// reader found. Takes O(n log n) time for n events.
 std::vector<CheckFinding> trace_checks(const Trace& trace);
 
 /// What the checks of several traces need of each.
@@ -59,7 +60,8 @@ struct CheckedInput {
 };
 CheckedInput checked_input(const std::string& input, const Trace& trace);
 
-/// Rows of `tbtrace.check/1`: the errors of all inputs, then the warnings, then the infos.
+/// Rows of `tbtrace.check/1`: which inputs were recovered from a journal, then the errors of all
+/// inputs, then the warnings, then the infos.
 AnalysisReport checks_report(std::span<const CheckedInput> inputs);
 
 /// Whether any finding is an error or a warning.

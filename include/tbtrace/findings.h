@@ -37,12 +37,19 @@ struct Finding {
   /// it costs no time.
   std::optional<std::int64_t> gain_ns = {};
   std::string gain_how = {};  ///< how that was reckoned
+  /// It says what the trace is, not what costs time: it is before all others, and has no share.
+  bool comes_first = false;
 
   /// `warning`, or `info` for less than a tenth of the time.
-  const char* severity() const { return share >= 0.1 ? "warning" : "info"; }
+  const char* severity() const { return comes_first || share >= 0.1 ? "warning" : "info"; }
+  /// The order of findings.
+  bool is_before(const Finding& other) const {
+    return comes_first != other.comes_first ? comes_first : own_share > other.own_share;
+  }
 };
 
-/// All findings above their threshold, the most expensive first. Takes O(n log n) time.
+/// All findings above their threshold, the most expensive first; before them that the trace was
+/// recovered from a journal (`recovered_trace`). Takes O(n log n) time.
 std::vector<Finding> findings(const Trace& trace);
 /// The same from results that are there already, of the same trace and with default options.
 std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,

@@ -54,7 +54,7 @@ std::string_view step_phase_name(StepPhase phase);
 struct StepBreakdownOptions {
   /// Keeps the steps that the plugin leaves out because some of their kernels may be missing: the
   /// steps after the last one that launched device activity, and that one too if it launched less
-  /// than 0.8 times as much as the one before.
+  /// than 0.8 times as much as the one before. Steps that did not end are left out all the same.
   bool keep_tail_steps = false;
   /// If a trace has no `ProfilerStep#N`, annotations such as `Iteration 7` are the steps; if there
   /// are none either, the iterations of serving engines (docs/formats/steps.md lists the names).
@@ -102,8 +102,24 @@ struct StepMemoryDevice {
   bool operator==(const StepMemoryDevice&) const = default;
 };
 
+/// A step that was open when the recording or the process ended.
+struct UnfinishedStep {
+  std::string name;         ///< `ProfilerStep#5`
+  std::int64_t number = 0;  ///< 5
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;  ///< the last that is known of it
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+/// A sentence for people that says so.
+std::string unfinished_step_text(const UnfinishedStep& step);
+
 struct StepBreakdown {
   std::vector<StepTime> steps;  ///< by start
+  /// Steps that did not end, by start. They are never among `steps`, so that no mean, median or
+  /// other figure of steps has them; how long they would have been, nobody knows.
+  std::vector<UnfinishedStep> unfinished_steps;
   /// Why there are no steps, or how to get them: a sentence for people. Empty if there are steps.
   std::string why_no_steps;
   std::size_t dropped_steps = 0;  ///< cut at the end: see StepBreakdownOptions::keep_tail_steps

@@ -18,6 +18,7 @@
 #include <tbtrace/memory.h>
 #include <tbtrace/modules.h>
 #include <tbtrace/operators.h>
+#include <tbtrace/recovered.h>
 #include <tbtrace/report.h>
 #include <tbtrace/steps.h>
 #include <tbtrace/stragglers.h>
@@ -79,6 +80,7 @@ struct TraceSummary {
   /// peaks of `memory`, findings about the job, and `source`.
   bool is_of_partial = false;
   RecordedRun run;
+  std::optional<RecoveredRecording> recovered;  ///< of a trace recovered from a journal
   StepBreakdown steps;
   std::optional<SlowestStep> slowest_step;
   std::vector<OperatorShare> operators;     ///< by device time, if there is any, else by CPU time

@@ -85,10 +85,12 @@ void bind_summary(nb::module_& module) {
             new (&self) PythonSummary(of_state(state));
           },
           nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
-      .def_prop_ro("findings", findings,
-                   "What costs time or memory, the most expensive first: `id`, `severity`, "
-                   "`title`, `evidence`,\n`share` and `remedy` of each.",
-                   nb::sig("def findings(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro(
+          "findings", findings,
+          "What costs time or memory, the most expensive first: `id`, `severity`, "
+          "`title`, `evidence`,\n`share` and `remedy` of each; before them that the "
+          "trace was recovered from a\njournal (`recovered_trace`), with a `share` of None.",
+          nb::sig("def findings(self) -> list[dict[str, typing.Any]]"))
       .def("to_dict", to_dict, "The command line's JSON object, `tbtrace.summary/1`.",
            nb::sig("def to_dict(self) -> dict[str, typing.Any]"))
       .def("table", table, "The same as rows, one per figure.");

@@ -54,6 +54,11 @@ std::string_view utf8_prefix(std::string_view text, std::size_t count) {
   return text.substr(0, at);
 }
 
+std::string utf8_shortened(std::string_view text, std::size_t count) {
+  const std::string_view begin = utf8_prefix(text, count);
+  return std::string(begin) + (begin.size() < text.size() ? "..." : "");
+}
+
 std::string to_utf8(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());

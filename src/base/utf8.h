@@ -20,6 +20,9 @@ std::size_t utf8_length(std::string_view text);
 /// The first `count` characters, or all there are.
 std::string_view utf8_prefix(std::string_view text, std::size_t count);
 
+/// The same, and `...` if there are more.
+std::string utf8_shortened(std::string_view text, std::size_t count);
+
 /// The text with each byte that is not part of a character replaced by U+FFFD.
 std::string to_utf8(std::string_view bytes);
 

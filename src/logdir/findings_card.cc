@@ -77,8 +77,9 @@ std::string evidence_text(const Evidence& evidence) {
 }
 
 std::string finding_text(const Finding& finding) {
-  std::string text =
-      "- **" + shown_cell("cost_share", finding.share) + ": " + as_sentence(finding.title) + "**";
+  const std::string share =
+      finding.comes_first ? "" : shown_cell("cost_share", finding.share) + ": ";
+  std::string text = "- **" + share + as_sentence(finding.title) + "**";
   if (finding.gain_ns) {
     text += ", at most " + shown_cell("gain_ns", *finding.gain_ns) + " to gain (" +
             as_sentence(finding.gain_how) + ")";
@@ -93,6 +94,14 @@ std::string finding_text(const Finding& finding) {
 
 std::string findings_card(const TraceSummary& summary, const std::string& heading) {
   std::string text = heading + ": " + facts(summary) + "\n\n";
+  std::vector<Finding> costly;
+  for (const Finding& finding : summary.findings) {
+    if (!finding.comes_first) {
+      costly.push_back(finding);
+      continue;
+    }
+    text += finding_text(finding) + "\n";
+  }
   for (const CheckFinding& check : summary.checks) {
     text += "- **" + std::string(check_severity_name(check.severity)) +
             "**: " + as_sentence(check.cause);
@@ -100,11 +109,11 @@ std::string findings_card(const TraceSummary& summary, const std::string& headin
     text += "\n";
   }
   if (!summary.checks.empty()) text += "\n";
-  if (summary.findings.empty()) {
+  if (costly.empty()) {
     return text + "No findings. Looked for: " + joined(summary.looked_for) + ".\n";
   }
   text += "What makes it slow, with the share of the time:\n\n";
-  for (const Finding& finding : summary.findings) text += finding_text(finding);
+  for (const Finding& finding : costly) text += finding_text(finding);
   return text;
 }
 

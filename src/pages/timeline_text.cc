@@ -143,6 +143,7 @@ class TimelineDocument {
     add_column("name", [&](std::size_t range) { return timeline_.name[range]; });
     add_column("row", [&](std::size_t range) { return timeline_.row[range]; });
     for (const analyses::TimelineFlows& flows : timeline_.flows) add_flows(flows);
+    add_unfinished();
     if (!limits_.range_arguments) return;
     for (const TimelineArgument& argument : timeline_.arguments) add_argument(argument);
   }
@@ -164,6 +165,18 @@ class TimelineDocument {
     flow_counts_.push_back(from.size());
     planes_.add(std::string(flows.kind) + ".from", from, Delta::previous);
     planes_.add(std::string(flows.kind) + ".to", to, Delta::previous, true);
+  }
+
+  void add_unfinished() {
+    Values numbers;
+    std::uint32_t before = 0;
+    for (const std::uint32_t range : timeline_.unfinished) {
+      const std::uint32_t place = kept_.place(range);
+      if (place == kNone) continue;
+      numbers.push_back(place - before);
+      before = place;
+    }
+    if (!numbers.empty()) planes_.add("unfinished", numbers, Delta::previous);
   }
 
   void add_argument(const TimelineArgument& argument) {

@@ -105,6 +105,8 @@ TEST(Utf8, CutsBetweenCharacters) {
   EXPECT_EQ(utf8_prefix(text, 4), "a\u6f22\xff\U0001f525");
   EXPECT_EQ(utf8_prefix(text, 5), text);
   EXPECT_EQ(utf8_prefix(text, 1000), text);
+  EXPECT_EQ(utf8_shortened(text, 2), "a\u6f22...");
+  EXPECT_EQ(utf8_shortened(text, 5), text);
 }
 
 TEST(Utf8, ReplacesOnlyBadBytes) {

@@ -393,6 +393,53 @@ def devtools():
                                         "tid": 1, "ts": start} for category, name, start, length in rows]}) + "\n"
 
 
+def recovered():
+    """What the journal of a process has that was killed in its fourth step, in a convolution."""
+    last_us = 12345000.0
+    rows = [{"ph": "M", "name": "thread_name", "pid": 4711, "tid": 4712, "ts": 0, "args": {"name": "loader"}}]
+
+    def add(name, category, thread, start, duration=None, process=4711, **arguments):
+        if duration is None:
+            duration = last_us - start
+            arguments["finished"] = "false"
+        rows.append({"ph": "X", "cat": category, "name": name, "pid": process, "tid": thread, "ts": start,
+                     "dur": round(duration, 3), "args": arguments})
+
+    def convolution(at, number):
+        ids = {"External id": 100 + number}
+        add("aten::conv2d", "cpu_op", 4711, at, 120000.25, **ids)
+        ids["correlation"] = number
+        add("cudaLaunchKernel", "cuda_runtime", 4711, at + 50, 12.5, **ids)
+        add("conv_kernel", "kernel", 7, at + 90, 300000.5, process=0, device=0, stream=7, **ids)
+
+    add("PyTorch Profiler (0)", "Trace", "Trace", 0.0, last_us, process="Traces")
+    number = 0
+    for step, (start, duration) in enumerate([(1000.0, 998000.0), (1000000.0, 1040000.0), (2050000.0, 1010000.0)], 1):
+        add(f"ProfilerStep#{step}", "user_annotation", 4711, start, duration)
+        add("train_step", "user_annotation", 4711, start + 100, duration - 200)
+        for share in (0.1, 0.5):
+            number += 1
+            convolution(start + duration * share, number)
+    add("ProfilerStep#4", "user_annotation", 4711, 3070000.0)
+    add("train_step", "user_annotation", 4711, 3070100.0)
+    convolution(3170000.0, 7)
+    add("aten::conv2d", "cpu_op", 4711, 11141000.0)
+    add("aten::_convolution", "cpu_op", 4711, 11142000.001, **{"External id": 108})
+    add("cudaLaunchKernel", "cuda_runtime", 4713, 12344000.0, **{"External id": 109, "correlation": 9})
+    add("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "user_annotation", 4712, 11000000.0)
+    for thread in (4714, 4715, 4716, 4717):
+        add("wait", "user_annotation", thread, 10000000.0 + thread)
+    add("load", "user_annotation", 4717, 2000.0, 5000.0)
+    base_ns = 1795857988000000000
+    head = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": 85899345920}],
+            "host_name": "node3", "baseTimeNanoseconds": base_ns,
+            "tbtrace_recovered": {"process_id": 4711, "host": "node3",
+                                  "last_sign_of_life_ns": base_ns + int(last_us * 1000),
+                                  "unfinished_ranges": 10, "window_was_open": True, "lost_records": 0}}
+    members = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in head.items())
+    return "{\n" + members + '"traceEvents": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n"
+
+
 def memory_snapshot():
     """The start of what torch.cuda.memory._dump_snapshot() writes."""
     segment = {"device": 0, "address": 139637976727552, "total_size": 2097152, "allocated_size": 512, "blocks": []}
@@ -428,6 +475,7 @@ def files():
         "nsys2json.json": converted_from_nsys(),
         "onnx_runtime.json": onnx_runtime(),
         "devtools.json": devtools(),
+        "recovered.json": recovered(),
         "memory_snapshot.pickle": memory_snapshot(),
         "execution_trace.json": '{"schema": "1.1.1-chakra.0.0.4", "pid": 1, "time": "now", "start_ts": 0, "nodes": []}\n',
         "page.html": "<!DOCTYPE html>\n<html><body>Please sign in</body></html>\n",

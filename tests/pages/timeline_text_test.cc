@@ -68,6 +68,16 @@ Trace trace_of(const std::vector<fixtures::ChromeEvent>& events) {
   return fixtures::read(fixtures::trace_text(events), kAllArguments);
 }
 
+TEST(TimelineText, NamesTheRangesThatDidNotEnd) {
+  const auto open = [](fixtures::ChromeEvent event) { return event.arg("finished", R"("false")"); };
+  const Trace trace = trace_of({op("a", "10", "5"), open(op("b", "20", "80")), op("c", "30", "5"),
+                                open(op("d", "40", "60")), open(op("e", "50", "1"))});
+  EXPECT_THAT(timeline_of(trace).columns.at("unfinished"), ElementsAre(1, 2, 1));
+  EXPECT_THAT(timeline_of(trace, {.ranges = 2}).columns.at("unfinished"), ElementsAre(0, 1))
+      << "the longest two";
+  EXPECT_EQ(timeline_of(trace_of({op("a", "10", "5")})).columns.count("unfinished"), 0u);
+}
+
 TEST(TimelineText, HasStartsAsDifferencesOnEachTrack) {
   const Read read = timeline_of(trace_of(
       {op("a", "10", "5"), op("b", "11.5", "1"), op("a", "300"), op("c", "20").with("tid", "2")}));

@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 std::vector<std::string> texts(std::string_view json) {
   std::vector<std::string> texts;
@@ -44,6 +45,21 @@ TEST(JsonObjects, AreNoneOfOtherTexts) {
     EXPECT_THAT(texts(json), IsEmpty()) << json;
   }
   EXPECT_THAT(texts("[]"), IsEmpty());
+}
+
+TEST(JsonScalars, AreTheMembersThatAreNotListsOrObjects) {
+  EXPECT_THAT(
+      json_scalars(
+          R"({"a":1,"b":[{"a":2},"c"],"t":"x\"}","d":{"a":{"t":3}},"n":null,"y":true,"e":{}})"),
+      ElementsAre(Pair("a", "1"), Pair("n", "null"), Pair("t", R"("x\"}")"), Pair("y", "true")));
+  EXPECT_THAT(json_scalars(R"({"big":1180591620717411303424,"real":-1.5e300,"k\u0041":0})"),
+              ElementsAre(Pair("big", "1180591620717411303424"), Pair("kA", "0"),
+                          Pair("real", "-1.5e300")));
+  EXPECT_THAT(json_scalars(R"({"a":1,"a":2,"b":3,"b":[]})"), ElementsAre(Pair("a", "2")))
+      << "the last one counts";
+  for (const std::string_view json : {"", "{}", R"([{"a":0}])", "5", "null", R"("{}")"}) {
+    EXPECT_THAT(json_scalars(json), IsEmpty()) << json;
+  }
 }
 
 }  // namespace

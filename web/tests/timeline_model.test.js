@@ -56,6 +56,17 @@ test("columns of any width, sign and difference are read as they were written", 
   assert.deepEqual([...timelineColumn(new Uint8Array(0), undefined, [], 2)], [0, 0]);
 });
 
+test("ranges that did not end are known by their line", () => {
+  const tracks = [{ ranges: [
+    { start: 0, duration: 90, name: "outer" }, { start: 10, duration: 5, name: "ended" },
+    { start: 20, duration: 70, name: "inner" }] }];
+  const plain = new TimelineModel(timelineDocument(tracks));
+  assert.equal(plain.unfinished.size, 0);
+  const model = new TimelineModel(timelineDocument(tracks, { more: {
+    columns: [encodedColumn("unfinished", [0, 2], { delta: "previous" })] } }));
+  assert.deepEqual([...model.unfinished].map((range) => model.nameOf(range)), ["outer", "inner"]);
+});
+
 test("integers beyond 2^53 keep their digits", () => {
   const values = [0n, 2n ** 63n - 1n, 2n ** 53n + 1n, -(2n ** 60n) - 7n];
   for (const signed of [true, false]) {

@@ -112,6 +112,9 @@ export class TimelineModel {
     for (let i = 0; i < size; i++) this.sum[i + 1] = this.sum[i] + this.end[i] - this.start[i];
     this.longest = timelineLongest(this.start, this.end);
     this.longestDuration = size > 0 ? this.duration(this.longestOf(0, size)) : 0;
+    /** The ranges that did not end. @type {Set<number>} */
+    this.unfinished = new Set(!this.places.has("unfinished") ? []
+      : Array.from(this.column("unfinished", trackRanges), (range) => place[range]));
     /** @type {{kind: string, from: Uint32Array, to: Uint32Array}[]} */
     this.flows = source.flows.map(({ kind }) => {
       /** @param {string} end */

@@ -77,6 +77,7 @@ export class TimelinePainter {
     this.quiet = style.getPropertyValue("--quiet");
     this.accent = style.getPropertyValue("--accent");
     this.line = style.getPropertyValue("--line");
+    this.error = style.getPropertyValue("--error");
     this.match = color("--timeline-match");
     const isDark = (this.ground & 255) < 128;
     const ground = this.ground;
@@ -128,6 +129,7 @@ export class TimelinePainter {
     context.translate(0, -picture.top);
     this.paintSteps(picture);
     this.paintTexts(picture, scale);
+    this.paintUnfinished(picture);
     this.paintCounters(picture);
     this.paintSpan(picture);
     if (picture.hovered >= 0 && picture.hovered !== picture.selected) {
@@ -320,6 +322,31 @@ export class TimelinePainter {
       }
     }
     this.context.globalAlpha = 1;
+  }
+
+  /**
+   * A notched edge where a range stops that did not end.
+   * @private
+   * @param {TimelinePicture} picture
+   */
+  paintUnfinished(picture) {
+    const { context } = this;
+    const { model, top, height, width } = picture;
+    context.fillStyle = this.error ?? "";
+    let marks = 2000; // more would be no picture
+    for (const range of model.unfinished) {
+      const { x, width: wide, y, row } = this.place(picture, range);
+      const end = x + wide;
+      if (end < 0 || end > width + 4 || y + row < top || y > top + height) continue;
+      if (marks-- === 0) break;
+      const size = Math.max(3, Math.min(row - 1, 8));
+      context.fillRect(end - 2, y, 2, row - 1);
+      context.beginPath();
+      context.moveTo(end - 2, y);
+      context.lineTo(end - 2 - size, y + (row - 1) / 2);
+      context.lineTo(end - 2, y + row - 1);
+      context.fill();
+    }
   }
 
   /** @private @param {TimelinePicture} picture */

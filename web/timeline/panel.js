@@ -172,6 +172,7 @@ export function timelineRangePanel(model, range, page, actions) {
 
   const list = h("dl", null,
     panelFact("Start", time(start)), panelFact("Duration", time(duration)),
+    model.unfinished.has(range) ? panelFact("End", "did not end") : [],
     self === null ? [] : panelFact("Self time", time(self)),
     step ? panelFact("Step", String(step.number)) : [],
     panelFact("Depth", String(model.laneOf(range) - model.trackLane[track])),

@@ -76,7 +76,9 @@ export function timelineLegend(model) {
   const seen = new Set(model.kinds.filter((_, name) => model.nameCount[name] > 0));
   return h("ul", { class: "chart-legend timeline-legend", "aria-label": "Colours" },
     [...seen].sort((a, b) => a - b).map((kind) => h("li", null, timelineSwatch(kind),
-                                                    timelineKinds[kind].word)));
+                                                    timelineKinds[kind].word)),
+    model.unfinished.size === 0 ? null
+      : h("li", null, h("span", { class: "swatch unfinished", "aria-hidden": true }), "did not end"));
 }
 
 /**
@@ -122,6 +124,7 @@ export function timelineTip(model, range) {
   return [h("b", null, model.nameOf(range)),
           h("div", null, formatValue(duration, "ns"), self === null || self === duration ? null
             : `, self ${formatValue(self, "ns")}`),
+          ...model.unfinished.has(range) ? [h("div", { class: "unfinished" }, "did not end")] : [],
           h("div", { class: "quiet" }, `${timelineKinds[model.kinds[model.name[range]]].word}, ${
             timelineTrackName(model, model.trackOf(range))}`)];
 }

@@ -4,7 +4,7 @@ import { formatValue, formatJson, countOf, labelOf } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
 import { stackedBar } from "../parts/bars.js";
 import { smallTable } from "../parts/small_table.js";
-import { findingsSection } from "./summary_findings.js";
+import { findingCard, findingsSection } from "./summary_findings.js";
 import { recordedSection } from "./summary_recorded.js";
 import { checkCard } from "./checks.js";
 import { deviceBar } from "./gpu.js";
@@ -47,7 +47,18 @@ function stepsSection(steps, slowest, page) {
       formatValue(steps.duration_ns, "ns"))), bar(stepRoles),
     host ? h("h3", null, "What the host did ", h("span", { class: "quiet" },
       formatValue(steps.host_duration_ns, "ns"))) : null, host ? bar(stepPhases) : null,
-    slowest ? h("p", { class: "quiet" }, slowestSentence(slowest)) : null);
+    slowest ? h("p", { class: "quiet" }, slowestSentence(slowest)) : null,
+    ...(Array.isArray(steps.unfinished) ? steps.unfinished : []).slice(0, 3).map(
+      (/** @type {SummaryRecord} */ step) => h("p", { class: "quiet" }, unfinishedSentence(step))));
+}
+
+/**
+ * @param {SummaryRecord} step
+ * @returns {string}
+ */
+function unfinishedSentence(step) {
+  return `${step.name} did not end: what was recorded of it is ${
+    formatValue(step.duration_ns, "ns")}. It is not among the steps or in their means.`;
 }
 
 /**
@@ -187,12 +198,18 @@ export function renderSummary(view, page) {
   const modules = of("modules");
   const gpus = of("gpu").concat(of("gpus"));
   const memory = of("memory");
+  const findings = of("findings");
+  const perStep = steps !== undefined;
+  // What a trace is comes before what it shows.
+  const first = findings.filter((finding) => finding.id === "recovered_trace");
   const grave = checks.filter((check) => check.severity === "error");
   const mild = checks.filter((check) => check.severity !== "error");
   return h("div", { class: "summary" },
+    first.length ? h("div", { class: "cards before" },
+      first.map((finding) => findingCard(finding, page, perStep, "h2"))) : null,
     grave.length ? h("div", { class: "cards before" }, grave.map((check) => checkCard(check, "h2", page))) : null,
-    findingsSection(of("findings"), Array.isArray(run?.looked_for) ? run.looked_for : [],
-      gpus.length > 0, steps !== undefined, page),
+    findingsSection(findings.filter((finding) => !first.includes(finding)),
+      Array.isArray(run?.looked_for) ? run.looked_for : [], gpus.length > 0, perStep, page),
     h("div", { class: "columns" },
       steps ? stepsSection(steps, slowest, page) : null,
       gpus.length ? summarySection("GPU time", "", "gpu", page, ...gpus.slice(0, 8).map((device) => deviceBar(device)))

@@ -33,14 +33,15 @@ function evidenceEvent(text, page) {
  * @param {{[key: string]: any}} finding
  * @param {import("../data/source.js").Page} page
  * @param {boolean} perStep whether savings are those of a step; else of the whole recording
+ * @param {string} [heading] the element of its title, by what is around it
  * @returns {HTMLElement}
  */
-export function findingCard(finding, page, perStep) {
+export function findingCard(finding, page, perStep, heading = "h3") {
   const severity = finding.severity === "warning" ? "warning" : "info";
   const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
   const target = findingViews.get(finding.id);
   return h("article", { class: `card ${severity}` },
-    h("div", { class: "headline" }, severityBadge(severity), h("h3", null, finding.title),
+    h("div", { class: "headline" }, severityBadge(severity), h(heading, null, finding.title),
       finding.share === null || finding.share === undefined ? null
         : h("span", { class: "figure" }, formatValue(finding.share, "share"),
             h("small", null, " of the time")),

@@ -101,6 +101,7 @@ void find_launches_without_kernels(const Trace& trace, CheckHits& hits) {
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) != EventKind::runtime) continue;
     if (captures.is_captured(event) || !is_kernel_launch(trace, event)) continue;
+    if (trace.events().unfinished(event)) continue;  // the process ended in it
     ++launches;
     has_graphs = has_graphs || trace.name(event).find("Graph") != std::string_view::npos;
     if (!known.contains(event)) hits.add(event);

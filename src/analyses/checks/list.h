@@ -42,8 +42,8 @@ class CheckHits {
   std::optional<std::int64_t> at_ns;  // since the start of the trace's window
   /// Replaces the severity of the check's row.
   std::optional<CheckSeverity> severity;
-  std::string_view remedy;  ///< if not empty, likewise
-  std::string cause;        ///< likewise
+  std::string remedy;  ///< if not empty, likewise
+  std::string cause;   ///< likewise
 
  private:
   const Trace& trace_;
@@ -51,6 +51,9 @@ class CheckHits {
 
 /// Findings of options that were on and left no data, one per option (recorded_options.cc).
 void add_lost_options(const Trace& trace, std::vector<CheckFinding>& findings);
+
+/// The check that all others follow.
+inline constexpr std::string_view kRecoveredTrace = "recovered_trace";
 
 struct Check {
   std::string_view id;
@@ -78,6 +81,7 @@ void find_missing_steps(const Trace& trace, CheckHits& hits);
 void find_steps_without_device_work(const Trace& trace, CheckHits& hits);
 
 // What the recording says of itself (recording.cc).
+void find_recovered_trace(const Trace& trace, CheckHits& hits);
 void find_no_events(const Trace& trace, CheckHits& hits);
 void find_event_limit(const Trace& trace, CheckHits& hits);
 void find_dropped_windows(const Trace& trace, CheckHits& hits);

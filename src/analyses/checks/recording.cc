@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include <tbtrace/recovered.h>
 
 #include "analyses/checks/list.h"
 #include "base/characters.h"
@@ -67,6 +70,24 @@ void find_dropped_windows(const Trace& trace, CheckHits& hits) {
 
 void find_lost_records(const Trace& trace, CheckHits& hits) {
   add_count(trace, "tbtrace_lost_records", hits);
+  const std::optional<RecoveredRecording> recovered = recovered_recording(trace);
+  if (hits.count > 0 || !recovered || recovered->lost_records == 0) return;
+  hits.count = recovered->lost_records;
+  hits.example = "tbtrace_recovered";
+  hits.cause = "host records were lost from the journal, so counts and times may be too low";
+  hits.remedy = "do not compare this trace with complete ones";
+}
+
+void find_recovered_trace(const Trace& trace, CheckHits& hits) {
+  const std::optional<RecoveredRecording> recovered = recovered_recording(trace);
+  if (!recovered) return;
+  hits.count = 1;
+  hits.cause = recovered_sentence(*recovered);
+  hits.remedy = recovered_remedy(*recovered);
+  if (recovered->threads.empty()) return;
+  const UnfinishedThread& last = recovered->threads.front();
+  hits.example = last.thread + ": " + unfinished_chain(last);
+  hits.at_ns = last.start_ns;
 }
 
 void find_lost_device_records(const Trace& trace, CheckHits& hits) {

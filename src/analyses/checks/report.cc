@@ -6,6 +6,7 @@
 
 #include <tbtrace/checks.h>
 
+#include "analyses/checks/list.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
@@ -48,17 +49,18 @@ AnalysisReport checks_report(std::span<const CheckedInput> inputs) {
   report.shown = {"severity", "id", "count", "example", "cause", "remedy"};
   if (inputs.size() > 1) report.shown.insert(report.shown.begin(), "input");
   std::array<std::uint64_t, kSeverities> counts = {};
-  std::array<std::vector<std::vector<Cell>>, kSeverities> rows;
+  std::array<std::vector<std::vector<Cell>>, 1 + kSeverities> rows;  // first recovered
   for (const CheckedInput& input : inputs) {
     report::add_source(report.source, input.source);
     for (const CheckFinding& finding : input.findings) {
       const auto severity = static_cast<std::size_t>(finding.severity);
-      rows[severity].push_back(row_of(input.input, finding));
+      const bool comes_first = finding.id == analyses::kRecoveredTrace;
+      rows[comes_first ? 0 : 1 + severity].push_back(row_of(input.input, finding));
       ++counts[severity];
     }
   }
-  for (auto& of_severity : rows) {
-    std::ranges::move(of_severity, std::back_inserter(report.table.rows));
+  for (auto& alike : rows) {
+    std::ranges::move(alike, std::back_inserter(report.table.rows));
   }
   report.totals = {{"errors", counts[0]}, {"warnings", counts[1]}, {"infos", counts[2]}};
   return report;

@@ -13,8 +13,7 @@ namespace tbtrace::analyses {
 
 std::string name_text(std::string_view name) {
   constexpr std::size_t kLongest = 80;
-  if (utf8_length(name) <= kLongest) return std::string(name);
-  return std::string(utf8_prefix(name, kLongest)) + "...";
+  return utf8_shortened(name, kLongest);
 }
 
 std::string event_text(const Trace& trace, EventId event) {

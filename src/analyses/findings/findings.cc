@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tbtrace/findings.h>
+#include <tbtrace/recovered.h>
 
 #include "analyses/attribution/work_times.h"
 #include "analyses/findings/rules.h"
@@ -178,6 +179,28 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
   return facts;
 }
 
+/// What the threads of a process that died were doing at its last sign of life.
+std::optional<Finding> recovered_finding(const Trace& trace) {
+  const std::optional<RecoveredRecording> recovered = recovered_recording(trace);
+  if (!recovered) return std::nullopt;
+  Finding finding = {.id = "recovered_trace",
+                     .title = recovered_sentence(*recovered),
+                     .remedy = recovered_remedy(*recovered),
+                     .evidence = {},
+                     .comes_first = true};
+  for (const UnfinishedThread& thread : recovered->threads) {
+    finding.evidence.push_back(
+        {"open for", thread.open_ns, "ns", thread.thread + ": " + unfinished_chain(thread)});
+  }
+  const auto add = [&](const char* what, std::uint64_t count) {
+    if (count > 0) finding.evidence.push_back({what, count, "", ""});
+  };
+  add("more threads with unfinished ranges", recovered->threads_left_out);
+  add("unfinished ranges", recovered->unfinished_ranges);
+  add("lost records", recovered->lost_records);
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
@@ -194,7 +217,11 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
         finding->share - (rule.idle_time == analyses::IdleTime::all ? explained : 0);
     found.push_back(*std::move(finding));
   }
-  std::ranges::stable_sort(found, std::ranges::greater(), &Finding::own_share);
+  if (std::optional<Finding> recovered = recovered_finding(trace)) {
+    found.push_back(*std::move(recovered));
+  }
+  std::ranges::stable_sort(
+      found, [](const Finding& one, const Finding& other) { return one.is_before(other); });
   return found;
 }
 

@@ -43,7 +43,9 @@ class StepTimes {
   StepTimes(const Trace& trace, const analyses::StepRules& rules) {
     if (trace.steps().empty()) return;
     for (const analyses::StepWindow& step :
-         analyses::step_windows(trace, rules, links_of(trace).placed_work(), true).steps) {
+         analyses::step_windows(trace, rules, links_of(trace).placed_work(),
+                                analyses::StepChoice::all_recorded)
+             .steps) {
       steps_.push_back({step.time, step.step.number});
     }
     std::ranges::stable_sort(steps_, {}, [](const Window& step) { return step.time.start; });

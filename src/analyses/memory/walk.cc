@@ -188,6 +188,7 @@ std::vector<std::int64_t> MemoryWalk::step_ends(const WalkedDevice& device,
   std::vector<std::int64_t> ends;
   for (const Step& step : trace_.steps()) {
     const TrackKey& process = trace_.track(events.track(step.event)).process;
+    if (events.unfinished(step.event)) continue;  // its end is not the end of a step
     const bool is_chosen = !steps || steps->contains(step.number);
     if (is_chosen && process == device.process) ends.push_back(events.end_ns(step.event));
   }

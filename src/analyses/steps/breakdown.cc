@@ -123,8 +123,14 @@ StepBreakdown analyses::breakdown_by(const Trace& trace, const StepPolicy& polic
   const StepRules rules(trace, policy,
                         options.infer_steps ? inferred_steps(trace) : std::vector<Step>{});
   StepBreakdown breakdown;
-  const StepWindows windows = step_windows(trace, rules, work, options.keep_tail_steps);
+  const StepWindows windows = step_windows(
+      trace, rules, work, options.keep_tail_steps ? StepChoice::finished : StepChoice::complete);
   breakdown.dropped_steps = windows.dropped;
+  for (const Step& step : windows.unfinished) {
+    breakdown.unfinished_steps.push_back({std::string(trace.name(step.event)), step.number,
+                                          trace.events().start_ns(step.event),
+                                          trace.events().end_ns(step.event)});
+  }
   breakdown.steps.reserve(windows.steps.size());
   for (const StepWindow& window : windows.steps) {
     breakdown.steps.push_back(named_step(trace, window));

@@ -15,6 +15,8 @@
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
 #include "base/share.h"
+#include "base/utf8.h"
+#include "report/duration.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
@@ -220,6 +222,30 @@ std::optional<StepRange> steps_of(const StepBreakdown& breakdown) {
   return range;
 }
 
+/// A sentence about each step that did not end, which is not among the rows.
+std::vector<std::string> unfinished_texts(const StepBreakdown& breakdown) {
+  constexpr std::size_t kMost = 5;  // one per process, or per thread that has steps of its own
+  std::vector<std::string> texts;
+  for (const UnfinishedStep& step : breakdown.unfinished_steps) {
+    if (texts.size() == kMost) {
+      texts.push_back(std::to_string(breakdown.unfinished_steps.size() - kMost) +
+                      " more steps did not end.");
+      break;
+    }
+    texts.push_back(unfinished_step_text(step));
+  }
+  return texts;
+}
+
+/// Their numbers.
+Json unfinished_json(const StepBreakdown& breakdown) {
+  std::string text;
+  for (const UnfinishedStep& step : breakdown.unfinished_steps) {
+    text += (text.empty() ? "[" : ", ") + std::to_string(step.number);
+  }
+  return {text + "]"};
+}
+
 std::string dropped_text(const StepBreakdown& breakdown) {
   const std::size_t dropped = breakdown.dropped_steps;
   return std::to_string(dropped) + " of " + std::to_string(breakdown.steps.size() + dropped) +
@@ -231,6 +257,12 @@ std::string dropped_text(const StepBreakdown& breakdown) {
 
 std::string_view step_role_name(StepRole role) {
   return kRoleNames[static_cast<std::size_t>(role)];
+}
+
+std::string unfinished_step_text(const UnfinishedStep& step) {
+  return utf8_shortened(step.name, 80) + " did not end: what was recorded of it is " +
+         report::duration_text(step.duration_ns()) +
+         ". It is not among the steps or in their means.";
 }
 
 std::string_view step_phase_name(StepPhase phase) {
@@ -248,6 +280,13 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
     if (is_chosen) chosen.push_back(&step);
   }
   if (steps && chosen.empty()) {
+    const auto open = std::ranges::find_if(
+        breakdown.unfinished_steps, [&](const auto& step) { return steps->contains(step.number); });
+    if (open != breakdown.unfinished_steps.end()) {
+      return Status(StatusCode::invalid_argument, "cannot show step " +
+                                                      std::to_string(open->number) +
+                                                      ": it did not end, so it has no row");
+    }
     return analyses::no_such_steps(*steps, steps_of(breakdown), breakdown.why_no_steps);
   }
   std::vector<std::int64_t> durations;
@@ -267,7 +306,11 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   report.shown = shown_columns(report.table);
   report.notes = analyses::work_time_notes(trace);
   if (!breakdown.why_no_steps.empty()) report.notes.push_back(breakdown.why_no_steps);
+  for (std::string& text : unfinished_texts(breakdown)) report.notes.push_back(std::move(text));
   if (breakdown.dropped_steps > 0) report.notes.push_back(dropped_text(breakdown));
+  if (!breakdown.unfinished_steps.empty()) {
+    report.facts = {{"unfinished_steps", unfinished_json(breakdown)}};
+  }
   report.source = report::source_report(trace);
   return report;
 }

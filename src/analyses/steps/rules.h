@@ -35,6 +35,9 @@ struct StepPolicy {
   bool keeps_host_parts;
   /// Data loading on a thread without steps, such as a prefetcher's, has no role: nothing waits.
   bool only_step_threads_wait;
+  /// A step that did not end is not a step that others are compared with: how long it would have
+  /// been, nobody knows.
+  bool leaves_out_unfinished;
   std::int64_t (*start_ns)(const Events& events, EventId event);
   std::int64_t (*end_ns)(const Events& events, EventId event);
   /// By EventId, the kernels that are communication.

@@ -42,7 +42,7 @@ Result<std::optional<TimeRange>> window_of_steps(const Trace& trace,
   if (trace.steps().empty()) return no_such_steps(*steps, std::nullopt);
   const StepRules rules(trace, exact_step_policy());
   for (const StepWindow& step :
-       step_windows(trace, rules, links_of(trace).placed_work(), true).steps) {
+       step_windows(trace, rules, links_of(trace).placed_work(), StepChoice::all_recorded).steps) {
     if (step.step.event == EventId::none || !steps->contains(step.step.number)) continue;
     window = window ? TimeRange{std::min(window->start, step.time.start),
                                 std::max(window->end, step.time.end)}

@@ -16,9 +16,14 @@ struct DeviceTime {
 
 class Windows {
  public:
-  Windows(const Trace& trace, const StepRules& rules, std::span<const DeviceLink> work)
+  Windows(const Trace& trace, const StepRules& rules, std::span<const DeviceLink> work,
+          bool keep_unfinished)
       : rules_(rules), work_(work) {
     for (const Step& step : rules.steps()) {
+      if (!keep_unfinished && trace.events().unfinished(step.event)) {
+        unfinished_.push_back(step);
+        continue;
+      }
       steps_.push_back({step, {rules.start_ns(step.event), rules.end_ns(step.event)}});
     }
     if (steps_.empty()) add_only_step(trace);
@@ -33,6 +38,7 @@ class Windows {
       steps_.resize(steps_.size() - windows.dropped);
     }
     windows.steps = std::move(steps_);
+    windows.unfinished = std::move(unfinished_);
     return windows;
   }
 
@@ -122,6 +128,7 @@ class Windows {
   const StepRules& rules_;
   std::span<const DeviceLink> work_;
   std::vector<StepWindow> steps_;
+  std::vector<Step> unfinished_;
   std::vector<DeviceTime> device_times_;  // by step
   std::vector<bool> is_matched_;          // by row of work
   bool any_matched_ = false;
@@ -130,8 +137,10 @@ class Windows {
 }  // namespace
 
 StepWindows step_windows(const Trace& trace, const StepRules& rules,
-                         std::span<const DeviceLink> work, bool keep_tail) {
-  return Windows(trace, rules, work).run(keep_tail);
+                         std::span<const DeviceLink> work, StepChoice choice) {
+  const bool keep_unfinished =
+      choice == StepChoice::all_recorded || !rules.policy().leaves_out_unfinished;
+  return Windows(trace, rules, work, keep_unfinished).run(choice != StepChoice::complete);
 }
 
 }  // namespace tbtrace::analyses

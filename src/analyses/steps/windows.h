@@ -24,11 +24,19 @@ struct StepWindow {
 struct StepWindows {
   std::vector<StepWindow> steps;  ///< by start
   std::size_t dropped = 0;        ///< steps left out at the end
+  std::vector<Step> unfinished;   ///< steps left out because they did not end, by start
+};
+
+/// Which steps are left out.
+enum class StepChoice : std::uint8_t {
+  complete,      ///< those at the end whose work may be missing, and those that did not end
+  finished,      ///< those that did not end
+  all_recorded,  ///< none
 };
 
 /// `work`: all work, by start. A launch belongs to the first step that has not ended when the
 /// launch starts, if the launch is inside it.
 StepWindows step_windows(const Trace& trace, const StepRules& rules,
-                         std::span<const DeviceLink> work, bool keep_tail);
+                         std::span<const DeviceLink> work, StepChoice choice);
 
 }  // namespace tbtrace::analyses

@@ -44,7 +44,9 @@ void add_straggler_findings(std::vector<TraceSummary>& summaries, const Straggle
     });
     if (of_rank == summaries.end()) continue;
     of_rank->findings.push_back(finding_of(straggler));
-    std::ranges::stable_sort(of_rank->findings, std::ranges::greater(), &Finding::own_share);
+    std::ranges::stable_sort(of_rank->findings, [](const Finding& one, const Finding& other) {
+      return one.is_before(other);
+    });
   }
 }
 

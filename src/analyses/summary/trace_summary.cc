@@ -134,6 +134,7 @@ TraceSummary trace_summary(const Trace& trace, const std::string& input,
                            const TraceSummaryOptions& options) {
   TraceSummary summary;
   summary.run = recorded_run(trace, input);
+  summary.recovered = recovered_recording(trace);
   const bool has_device = summary.run.device_activities > 0;
   MemoryUse memory;
   // The longest first.

@@ -213,6 +213,11 @@ Timeline timeline(const Trace& trace, const TimelineOptions& options) {
   std::vector<EventId> events;
   add_ranges(trace, options, made, events);
   keep_longest(made, events, options.ranges);
+  for (std::size_t range = 0; range < events.size(); ++range) {
+    if (trace.events().unfinished(events[range])) {
+      made.unfinished.push_back(static_cast<std::uint32_t>(range));
+    }
+  }
   for (const Category& category : trace.categories()) {
     made.categories.push_back({std::string(trace.string(category.name)), category.kind});
   }

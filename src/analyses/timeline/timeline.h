@@ -58,6 +58,7 @@ struct Timeline {
   Column<std::uint32_t> name;  ///< index in `names`
   /// The line of its track, on which no two ranges overlap; see rows.h.
   Column<std::uint32_t> row;
+  std::vector<std::uint32_t> unfinished;  ///< the ranges that did not end, ascending
 
   std::vector<TimelineName> names;  ///< the most frequent first
   std::vector<TimelineCategory> categories;

@@ -43,26 +43,6 @@ TimelineTrackKind kind_of(const TrackUse& use) {
   return use.has_device ? TimelineTrackKind::stream : TimelineTrackKind::other;
 }
 
-std::string_view trimmed(std::string_view name) {
-  const std::size_t begin = std::min(name.find_first_not_of(' '), name.size());
-  return name.substr(begin, name.find_last_not_of(' ') + 1 - begin);
-}
-
-/// `thread 12 (main)`; names that have the id already stay unchanged.
-std::string track_name(const Trace& trace, const Track& track, std::string_view what) {
-  const std::string id = key_text(trace, track.thread);
-  const std::string_view name = trimmed(trace.string(track.thread_name));
-  std::string text = id;
-  if (name.find(id) != std::string_view::npos) {
-    text = name;
-  } else if (!name.empty()) {
-    text += " (" + std::string(name) + ")";
-  }
-  const bool says_what =
-      text.find(what) != std::string::npos || track.thread.text != StringId::empty;
-  return says_what ? text : std::string(what) + " " + text;
-}
-
 /// `python (4711)`.
 std::string process_name(const Trace& trace, const Track& track) {
   const std::string id = key_text(trace, track.process);
@@ -89,11 +69,11 @@ std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
     added.ranges = use.ranges;
     if (added.kind == TimelineTrackKind::stream) {
       added.device = device_number(track);
-      added.name = track_name(trace, track, "stream");
+      added.name = track_label(trace, track, "stream");
       added.process = "GPU " + std::to_string(*added.device);
       continue;
     }
-    added.name = track_name(trace, track, "thread");
+    added.name = track_label(trace, track, "thread");
     added.process = process_name(trace, track);
     const auto [place, is_new] = process_first_ns.try_emplace(added.process, use.first_ns);
     if (!is_new) place->second = std::min(place->second, use.first_ns);

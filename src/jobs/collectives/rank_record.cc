@@ -277,7 +277,7 @@ class RecordMaker {
     std::int64_t start = first;
     for (const auto& [number, end] : last_end) {
       RankStep one = {.number = number, .start_ns = start, .end_ns = end};
-      if (one.end_ns <= one.start_ns) continue;
+      if (one.end_ns <= one.start_ns || is_unfinished(number)) continue;
       const TimeRange window = {one.start_ns - trace_.base_time_ns(),
                                 one.end_ns - trace_.base_time_ns()};
       for (std::size_t kind = 0; kind < kRankTimes; ++kind) {
@@ -290,6 +290,12 @@ class RecordMaker {
       record_.steps.push_back(std::move(one));
       start = end;
     }
+  }
+
+  /// How long a step that did not end would have been, nobody knows: it is not compared.
+  bool is_unfinished(std::int64_t number) const {
+    const auto found = std::ranges::find(steps_, number, &Step::number);
+    return found != steps_.end() && events_.unfinished(found->event);
   }
 
   /// On the host.

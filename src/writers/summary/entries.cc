@@ -53,6 +53,30 @@ InnerList recorded_list(const RecordedRun& run) {
   return list;
 }
 
+void add_recovered(const TraceSummary& summary, EntriesOf entries) {
+  if (!summary.recovered) return;
+  const RecoveredRecording& recovered = *summary.recovered;
+  InnerList threads;
+  for (const UnfinishedThread& thread : recovered.threads) {
+    threads.push_back({{"thread", thread.thread},
+                       {"ranges", thread.ranges},
+                       {"ranges_left_out", thread.ranges_left_out},
+                       {"start_ns", thread.start_ns},
+                       {"open_ns", thread.open_ns}});
+  }
+  const std::optional<bool>& open = recovered.window_was_open;
+  entries.add({}, {{"sentence", recovered_sentence(recovered)},
+                   {"process_id", optional_cell(recovered.process_id)},
+                   {"host", text_cell(recovered.host)},
+                   {"last_sign_of_life_ns", optional_cell(recovered.last_sign_of_life_ns)},
+                   {"last_sign_after_start_ns", optional_cell(recovered.last_sign_after_start_ns)},
+                   {"window_was_open", open ? Cell(*open) : Cell()},
+                   {"lost_records", recovered.lost_records},
+                   {"unfinished_ranges", recovered.unfinished_ranges},
+                   {"threads", std::move(threads)},
+                   {"threads_left_out", recovered.threads_left_out}});
+}
+
 void add_run(const TraceSummary& summary, EntriesOf entries) {
   const RecordedRun& run = summary.run;
   if (summary.is_of_partial) {  // the rest is unknown
@@ -77,6 +101,15 @@ void add_run(const TraceSummary& summary, EntriesOf entries) {
                    {"devices", device_list(run)}});
 }
 
+InnerList unfinished_list(const StepBreakdown& steps) {
+  InnerList list;
+  for (const UnfinishedStep& step : steps.unfinished_steps) {
+    list.push_back(
+        {{"name", step.name}, {"number", step.number}, {"duration_ns", step.duration_ns()}});
+  }
+  return list;
+}
+
 void add_steps(const TraceSummary& summary, EntriesOf entries) {
   const StepBreakdown& steps = summary.steps;
   if (steps.steps.empty()) return;
@@ -98,6 +131,7 @@ void add_steps(const TraceSummary& summary, EntriesOf entries) {
     members.push_back({std::string(step_phase_name(which)) + "_ns", steps.mean_ns(which)});
   }
   members.push_back({"unphased_ns", steps.mean_unphased_ns()});
+  if (!steps.unfinished_steps.empty()) members.push_back({"unfinished", unfinished_list(steps)});
   entries.add({}, std::move(members));
 }
 
@@ -228,7 +262,7 @@ SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
         .add(finding.id, {{"id", finding.id},
                           {"severity", std::string(finding.severity())},
                           {"title", finding.title},
-                          {"share", finding.share},
+                          {"share", finding.comes_first ? Cell() : Cell(finding.share)},
                           {"gain_ns", optional_cell(finding.gain_ns)},
                           {"gain_how", text_cell(finding.gain_how)},
                           {"traces", static_cast<std::uint64_t>(shared.count)},
@@ -245,6 +279,7 @@ struct PartRule {
 
 // To add a part, add its rule here and describe it in docs/formats/summary.md.
 constexpr PartRule kParts[] = {
+    {"recovered", add_recovered},
     {"run", add_run},
     {"checks", add_checks},
     {"steps", add_steps},
@@ -266,6 +301,7 @@ std::vector<SummaryPart> summary_entries(const std::vector<TraceSummary>& summar
     for (std::size_t trace = 0; trace < summaries.size(); ++trace) {
       rule.add(summaries[trace], EntriesOf(part, trace, summaries[trace]));
     }
+    if (part.name == "recovered" && part.entries.empty()) parts.pop_back();
   }
   parts.push_back(findings_part(summaries));
   return parts;

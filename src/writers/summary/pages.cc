@@ -15,8 +15,13 @@ namespace tbtrace::writers {
 
 std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summaries) {
   std::map<std::string_view, SharedFinding> by_id;
+  std::vector<SharedFinding> findings;
   for (std::size_t at = 0; at < summaries.size(); ++at) {
     for (const Finding& finding : summaries[at].findings) {
+      if (finding.comes_first) {
+        findings.push_back({&finding, at, 1});
+        continue;
+      }
       SharedFinding& shared = by_id[finding.id];
       ++shared.count;
       if (shared.worst != nullptr && shared.worst->share >= finding.share) continue;
@@ -24,11 +29,10 @@ std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summari
       shared.worst_summary = at;
     }
   }
-  std::vector<SharedFinding> findings;
-  findings.reserve(by_id.size());
   for (const auto& [id, finding] : by_id) findings.push_back(finding);
-  std::ranges::stable_sort(findings, std::ranges::greater(),
-                           [](const SharedFinding& finding) { return finding.worst->own_share; });
+  std::ranges::stable_sort(findings, [](const SharedFinding& one, const SharedFinding& other) {
+    return one.worst->is_before(*other.worst);
+  });
   return findings;
 }
 

@@ -18,7 +18,7 @@ struct SharedFinding {
   std::size_t count = 0;
 };
 
-/// One per id, the largest share first.
+/// One per id, the largest share first; before them those that come first, one per trace.
 std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summaries);
 
 /// One per summary, all different: `rank 3`, or what tells its input apart from the others if the

@@ -117,6 +117,16 @@ std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   return part.text();
 }
 
+std::string unfinished_steps_part(const StepBreakdown& steps) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (const UnfinishedStep& step : steps.unfinished_steps) {
+    if (&step - steps.unfinished_steps.data() == kMost) break;
+    text += cell("text", unfinished_step_text(step)) + "\n";
+  }
+  return text;
+}
+
 std::string slowest_step_part(const TraceSummary& summary) {
   if (!summary.slowest_step) return {};
   const SlowestStep& step = *summary.slowest_step;
@@ -255,12 +265,42 @@ std::string in_traces(std::string_view check, const std::vector<TraceSummary>& s
   return ", in " + std::to_string(with) + " of " + std::to_string(summaries.size()) + " traces";
 }
 
+/// What each process that died was doing then; nothing of other traces.
+std::string recovered_part(const std::vector<TraceSummary>& summaries) {
+  constexpr std::size_t kMost = 5;
+  const std::vector<std::string> names = writers::names_of(summaries);
+  std::string text;
+  std::size_t all = 0;
+  for (std::size_t at = 0; at < summaries.size(); ++at) {
+    const std::optional<RecoveredRecording>& recovered = summaries[at].recovered;
+    if (!recovered || ++all > kMost) continue;
+    const std::string name = summaries.size() > 1 ? names[at] + ": " : "";
+    text += cell("text", name + recovered_sentence(*recovered) + " [recovered_trace].");
+    text += recovered->threads.empty() ? "\n" : " What it was doing then:\n";
+    for (const UnfinishedThread& thread : recovered->threads) {
+      text += cell("text", "    " + thread.thread + ": " + unfinished_chain(thread) +
+                               " (open for " + cell("open_ns", thread.open_ns) + ")") +
+              "\n";
+    }
+    if (const std::uint64_t more = recovered->threads_left_out; more > 0) {
+      text +=
+          "    and " + std::to_string(more) + (more == 1 ? " more thread\n" : " more threads\n");
+    }
+    text += cell("text", "    -> " + recovered_remedy(*recovered)) + "\n\n";
+  }
+  if (all > kMost) {
+    text += "And " + std::to_string(all - kMost) + " more of the traces were recovered.\n\n";
+  }
+  return text;
+}
+
 /// A finding takes three lines: what, evidence, remedy.
 std::string findings_part(const std::vector<TraceSummary>& summaries) {
   std::string text;
   const std::vector<std::string> names = writers::names_of(summaries);
   for (const writers::SharedFinding& shared : writers::shared_findings(summaries)) {
     const Finding& finding = *shared.worst;
+    if (finding.comes_first) continue;  // they are above
     text +=
         "\n" + cell("cost_share", finding.share) + "  " + finding.title + " [" + finding.id + "]";
     if (finding.gain_ns) {
@@ -375,7 +415,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
   if (summaries.empty()) return {};
   const TraceSummary& summary = summaries.front();
   const std::size_t width = options.width;
-  std::string page;
+  std::string page = recovered_part(summaries);
   if (summaries.size() > 1) {
     page += lines_of(summaries, options) + "\n";
     if (options.stragglers) {
@@ -388,6 +428,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
   page += heading(summary) + recorded_part(summary.run);
   add_part(page, checks_part(summaries));
   add_part(page, steps_part(summary.steps, width));
+  add_part(page, unfinished_steps_part(summary.steps));
   add_part(page, slowest_step_part(summary));
   add_part(page, gpu_part(summary, width));
   add_part(page, operators_part(summary, width));

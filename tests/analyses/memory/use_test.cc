@@ -122,6 +122,21 @@ TEST(MemoryUse, GrowthIsTheMedianOverSteps) {
       std::nullopt);
 }
 
+TEST(MemoryUse, AStepThatDidNotEndIsNotPartOfTheGrowth) {
+  std::string events;
+  for (int step = 0; step < 4; ++step) {
+    std::string range_of_step =
+        range("user_annotation", "ProfilerStep#" + std::to_string(step), 100 * step, 90);
+    if (step == 3) {
+      range_of_step.insert(range_of_step.rfind("}}"), R"("finished": "false")");
+    }
+    events += range_of_step + record(100 * step + 50, step + 1, step == 3 ? 5000 : 30);
+  }
+  const MemoryUse use = *memory_use(trace_of(events));
+  EXPECT_EQ(use.devices[0].growth_per_step_bytes, 30);
+  EXPECT_EQ(use.devices[0].step_end_bytes.size(), 3u);
+}
+
 TEST(MemoryUse, AStepsEndIsPartOfTheStep) {
   EXPECT_EQ(memory_use(trace_of(range("user_annotation", "ProfilerStep#0", 0, 10) +
                                 range("user_annotation", "ProfilerStep#1", 10, 10) +

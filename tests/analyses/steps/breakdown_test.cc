@@ -52,6 +52,44 @@ TEST_F(StepBreakdownTest, GivesEachInstantToTheFirstRoleThatApplies) {
   EXPECT_EQ(breakdown.dropped_steps, 0u);
 }
 
+TEST_F(StepBreakdownTest, AStepThatDidNotEndIsNotAmongTheSteps) {
+  for (const bool has_work : {false, true}) {
+    builder_ = TraceBuilder();
+    step(1, 0, 100);
+    step(2, 100, 110);
+    open_step(3, 210, 5000);
+    op(10, 50);
+    op(110, 60);
+    op(220, 4990);
+    if (has_work) {
+      for (int number = 0; number < 2; ++number) {
+        launch(20 + 100 * number, 5, number + 1);
+        work(30 + 100 * number, 5, number + 1);
+      }
+      launch(230, 5, 3);
+      work(240, 5, 3);
+    }
+    const Trace trace = finished(builder_);
+    for (const bool keep_tail : {false, true}) {
+      const StepBreakdown breakdown = step_breakdown(trace, {.keep_tail_steps = keep_tail});
+      EXPECT_THAT(windows(breakdown),
+                  ElementsAre("ProfilerStep#1 0-100", "ProfilerStep#2 100-210"));
+      EXPECT_EQ(breakdown.mean_duration_ns(), 105);
+      EXPECT_EQ(breakdown.dropped_steps, 0u);
+      ASSERT_EQ(breakdown.unfinished_steps.size(), 1u);
+      EXPECT_EQ(breakdown.unfinished_steps[0].number, 3);
+      EXPECT_EQ(breakdown.unfinished_steps[0].start_ns, 210);
+      EXPECT_EQ(breakdown.unfinished_steps[0].end_ns, 5210);
+      EXPECT_EQ(unfinished_step_text(breakdown.unfinished_steps[0]),
+                "ProfilerStep#3 did not end: what was recorded of it is 5.000 us. It is not among "
+                "the steps or in their means.");
+      EXPECT_FALSE(slowest_step(trace, breakdown).has_value()) << "of two steps, none is usual";
+      const Result<AnalysisReport> open = steps_report(trace, breakdown, StepRange{3, 3});
+      EXPECT_EQ(open.status().message(), "cannot show step 3: it did not end, so it has no row");
+    }
+  }
+}
+
 TEST_F(StepBreakdownTest, DataLoadingOnAThreadWithoutStepsIsNotAWait) {
   step(1, 0, 100);
   op(10, 50);

@@ -26,6 +26,13 @@ class StepRows : public testing::Test {
                              .start = start,
                              .duration = duration});
   }
+  void open_step(int number, std::int64_t start, std::int64_t duration) {
+    fixtures::add(builder_, {.category = "user_annotation",
+                             .name = "ProfilerStep#" + std::to_string(number),
+                             .start = start,
+                             .duration = duration,
+                             .is_unfinished = true});
+  }
   void op(std::int64_t start, std::int64_t duration, std::string_view name = "aten::mm",
           std::int64_t id = 0, std::int64_t thread = 1) {
     fixtures::add(

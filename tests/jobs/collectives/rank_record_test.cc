@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <sstream>
@@ -106,6 +107,20 @@ TEST(RankRecord, KnowsNoGroupIfTheJobHasSeveralOrOneOfSomeRanks) {
     ASSERT_THAT(record.collectives, SizeIs(1));
     EXPECT_EQ(record.collectives[0].group, 0U) << distributed;
   }
+}
+
+TEST(RankRecord, AStepThatDidNotEndIsNotCompared) {
+  fixtures::ChromeText text = two_steps();
+  ASSERT_THAT(record_of(text).steps, SizeIs(2));
+  for (ChromeEvent& event : text.events) {
+    const bool is_last_step = std::ranges::any_of(
+        event.members, [](const auto& member) { return member.second == R"("ProfilerStep#6")"; });
+    if (is_last_step) event.arg("finished", R"("false")");
+  }
+  const RankRecord record = record_of(text);
+  ASSERT_THAT(record.steps, SizeIs(1));
+  EXPECT_EQ(record.steps[0].number, 5);
+  EXPECT_THAT(record.collectives, SizeIs(2)) << "what ran in it is there all the same";
 }
 
 TEST(RankRecord, HasTheCollectivesWithWhatC10dRecorded) {
