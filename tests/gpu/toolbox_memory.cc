@@ -133,7 +133,8 @@ void toolbox_memory(const Arguments& arguments, Figures& figures) {
 
 void toolbox_lines(const Arguments& arguments, Figures& figures) {
   constexpr int kSteps = 3;
-  counted_program::step();  // what LibTorch allocates once
+  const torch::Tensor first = torch::zeros({1}).to(device());  // the allocator has devices from now
+  counted_program::step();                                     // what LibTorch allocates once
   std::vector<std::string> warnings;
   tbtrace::ProfilerOptions options = both_activities();
   options.schedule = tbtrace::schedule({.wait = 0, .warmup = 0, .active = kSteps, .repeat = 1});

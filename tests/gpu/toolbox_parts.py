@@ -63,8 +63,9 @@ def speed(part):
             part.check((figures[key] or {}).get("p50_ns", 0) > 0, f"no {key} of {images}")
         seconds = figures["latency"]["p50_ns"] * 1e-9
         near(part, f"FLOP/s of {images}", figures["flops_per_s"], figures["flops"] / seconds, 1e-6)
-        near(part, f"MFU of {images}", figures["mfu"], 2 * figures["macs"] / seconds / model["peak_flops_per_s"], 1e-6)
-        part.check(0 < figures["mfu"] <= 1, f"MFU of {images}: {figures['mfu']} of {model['peak_source']}")
+        near(part, f"MFU of {images}", figures["mfu"],
+             2 * figures["macs"] / seconds / (model["peak_flops_per_s"] or float("inf")), 1e-6)
+        part.check(0 < (figures["mfu"] or 0) <= 1, f"MFU of {images}: {figures['mfu']} of {model['peak_source']}")
         near(part, f"throughput of {images}", figures["throughput_per_s"], images / seconds, 1e-6)
     part.check((batch["saved_activation_bytes"] or 0) > 0, f"saved activations: {batch['saved_activation_bytes']}")
     copy_ms = batch["to_device"]["p50_ns"] * 1e-6
@@ -82,11 +83,11 @@ def speed(part):
         text = (part.folder / name).read_text()
         part.check("not recorded" not in text, f"{name} has figures that were not recorded")
     part.figure(f"ResNet-18, {got['images']:.0f} images: {latency_ms:.2f} ms, events {got['event_ms']:.2f} ms, "
-                f"MFU {100 * batch['mfu']:.0f} %, peak {batch['peak_memory_bytes'] / 2**20:.0f} MiB, "
+                f"MFU {100 * (batch['mfu'] or 0):.0f} %, peak {(batch['peak_memory_bytes'] or 0) / 2**20:.0f} MiB, "
                 f"{joules:.2f} J, by power {got['joules']:.2f} J")
     part.note(f"one image: {one['latency']['p50_ns'] * 1e-6:.3f} ms, events {got['event_one_ms']:.3f} ms; copies "
-              f"{copy_ms:.2f} ms there, {batch['to_host']['p50_ns'] * 1e-6:.3f} ms back; peak of {model['peak_source']}; "
-              f"a call returns after {got['launch_ms']:.2f} ms")
+              f"{copy_ms:.2f} ms there, {batch['to_host']['p50_ns'] * 1e-6:.3f} ms back; peak of "
+              f"{model['peak_source']}; a call returns after {got['launch_ms']:.2f} ms")
     part.note(f"notes: {model['notes']}")
     size = int(got["size"])
     for name in ("bfloat16", "float32"):
@@ -122,7 +123,7 @@ def adds_up(part, name, summary):
 
 
 def layers(part):
-    part.run("toolbox_layers", 16, timeout=60)
+    images = int(part.run("toolbox_layers", 16, timeout=60)["images"])
     for name, keys in (("", ("macs", "parameters", "output_shapes", "calls")),
                        ("_step", ("macs", "backward_macs", "parameters", "output_shapes", "calls"))):
         host, gpu = read(part, f"host{name}.json"), read(part, f"gpu{name}.json")
@@ -136,16 +137,17 @@ def layers(part):
                 equal(part, f"gpu{name}: {key} of {path or 'the model'}", row[key], host_rows.get(path, {}).get(key))
         idle = [path for path, row in gpu_rows.items() if row["parameters"] and not row["device_time_total_ns"]]
         part.check(not idle, f"gpu{name}: no device time of {idle[:5]}")
-        part.check(name == "" or gpu["rows"][0]["backward_device_time_ns"] > 0, f"gpu{name}: no backward device time")
+        backward = gpu["rows"][0]["backward_device_time_ns"] or 0
+        part.check(name == "" or backward > 0, f"gpu{name}: no backward device time")
         text = (part.folder / f"gpu{name}.txt").read_text()
         part.check("layer4" in text and "Conv2d" in text, f"gpu{name}.txt has no layers")
         part.figure(f"gpu{name}: {total * 1e-6:.2f} ms in {len(gpu['rows'])} rows, recorded {recorded * 1e-6:.2f} ms, "
-                    f"{gpu['rows'][0]['macs'] / 1e9:.2f} GMAC")
+                    f"{(gpu['rows'][0]['macs'] or 0) / 1e9:.2f} GMAC")
         part.note(f"gpu{name}: FLOPs {gpu['rows'][0]['flops']}, on the host {host['rows'][0]['flops']}; not counted "
                   f"{[(op['name'], op['calls']) for op in gpu['uncounted_operators']]}, on the host "
                   f"{[(op['name'], op['calls']) for op in host['uncounted_operators']]}; {gpu['notes']}")
     gpu = read(part, "gpu.json")
-    equal(part, "multiply-adds of 16 images", gpu["rows"][0]["macs"], resnet18_macs(16))
+    equal(part, f"multiply-adds of {images} images", gpu["rows"][0]["macs"], resnet18_macs(images))
     equal(part, "multiply-adds of a callable", read(part, "gpu_callable.json")["rows"][0]["macs"],
           gpu["rows"][0]["macs"])
     script = read(part, "script.json")

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include <tbtrace/trace.h>
 
@@ -12,6 +13,12 @@
 #include "trace/links.h"
 
 namespace tbtrace::analyses {
+
+/// Whether a name is an operator's: ranges of users, of TorchScript and of compiled code have no
+/// namespace.
+inline bool is_operator_name(std::string_view name) {
+  return name.find("::") != std::string_view::npos;
+}
 
 /// The host range that device work belongs to: its operator; else the range around its launch; else
 /// the launch.

@@ -184,12 +184,8 @@ class Rows {
       const WorkSums& sums = sums_[number];
       const bool has_time = sums.device_ns > 0 || sums.cpu_ns > 0;
       if (!sums.is_chosen && !has_time) continue;
-      // Device work of a caller is its own: nothing counts it.
-      const bool on_device = sums.has_device_work;
-      const WorkState state =
-          owner.state == WorkState::inside && on_device ? WorkState::no_rule : owner.state;
-      const Key key = {trace_.events().name(owner.op), shapes_of_operator(owner.op), state,
-                       on_device, precision_of(owner, sums)};
+      const Key key = {trace_.events().name(owner.op), shapes_of_operator(owner.op), owner.state,
+                       sums.has_device_work, precision_of(owner, sums)};
       const auto [found, is_new] = numbers_.try_emplace(key, groups_.size());
       if (is_new) {
         OperatorWork& row = groups_.emplace_back().row;

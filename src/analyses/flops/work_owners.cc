@@ -1,9 +1,13 @@
 #include "analyses/flops/work_owners.h"
 
+#include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/owners.h"
 #include "trace/call_tree.h"
+#include "trace/links.h"
 #include "trace/nearest_range.h"
 
 namespace tbtrace::analyses {
@@ -28,59 +32,78 @@ class Phases {
   Column<EventId> nodes_;
 };
 
+/// Nodes of autograd are callers; LibTorch's own, such as that of leaves, have its namespace.
+bool is_node(const Trace& trace, EventId event) {
+  return is_backward(trace, event) || accumulates_gradient(trace, event) ||
+         trace.name(event).starts_with("torch::autograd::");
+}
+
+/// By event: whether something in it computes, or would if its sizes were known. What only moves
+/// data does not tell what the operator around it computes.
+std::vector<bool> computing_ranges(const Trace& trace, const OperatorCounts& counts) {
+  std::vector<bool> computes(trace.events().size(), false);
+  for (const CountedOperator& op : counts.counted) computes[index(op.op)] = op.flops > 0;
+  for (const EventId op : counts.unknown) computes[index(op)] = true;
+  const CallTree& tree = call_tree_of(trace);
+  const std::span<const EventId> ranges = tree.ranges();
+  for (std::size_t at = ranges.size(); at-- > 0;) {
+    const EventId parent = tree.parent(ranges[at]);
+    if (parent != EventId::none && computes[index(ranges[at])]) computes[index(parent)] = true;
+  }
+  return computes;
+}
+
 }  // namespace
 
 WorkOwners::WorkOwners(const Trace& trace) {
   const OperatorCounts counts = operator_counts(trace);
   const CallTree& tree = call_tree_of(trace);
   const Phases phases(trace);
+  const std::vector<bool> computes = computing_ranges(trace, counts);
   owner_of_.resize(trace.events().size(), kNone);
-  std::vector<bool> is_sealed(trace.events().size(), false);  // has what is inside, too
+  enum class Sealed : std::uint8_t { no, by_counted, by_uncounted };
+  std::vector<Sealed> sealed(trace.events().size(), Sealed::no);  // has what is inside, too
   std::size_t counted = 0;
   std::size_t unknown = 0;
   for (const EventId event : tree.ranges()) {
     const EventId parent = tree.parent(event);
-    const bool is_inside = parent != EventId::none && is_sealed[index(parent)];
+    const Sealed around = parent == EventId::none ? Sealed::no : sealed[index(parent)];
     WorkOwner owner;
     owner.op = event;
-    owner.phase = phases.of(event);
-    bool seals = is_inside;
-    if (counted < counts.counted.size() && counts.counted[counted].op == event) {
-      owner.work = counts.counted[counted++];
+    Sealed seals = around;
+    const bool is_counted = counted < counts.counted.size() && counts.counted[counted].op == event;
+    if (is_counted) owner.work = counts.counted[counted++];
+    const bool is_unknown = unknown < counts.unknown.size() && counts.unknown[unknown] == event;
+    if (is_unknown) ++unknown;
+    if (is_counted && around != Sealed::by_uncounted) {
       owner.state = WorkState::counted;
-      seals = seals || !owner.work.is_open;
-    } else if (unknown < counts.unknown.size() && counts.unknown[unknown] == event) {
-      ++unknown;
+      if (around == Sealed::no && !owner.work.is_open) seals = Sealed::by_counted;
+    } else if (is_unknown && around != Sealed::by_uncounted) {
       owner.state = WorkState::unknown_sizes;
-      seals = true;
-    } else if (is_inside || trace.kind(event) != EventKind::cpu_op) {
+      seals = Sealed::by_counted;
+    } else if (around != Sealed::no || trace.kind(event) != EventKind::cpu_op) {
       owner_of_[index(event)] = of(parent);
-      is_sealed[index(event)] = is_inside;
+      sealed[index(event)] = around;
       continue;
+    } else if (computes[index(event)] || is_node(trace, event)) {
+      owner.state = WorkState::inside;
+    } else if (is_operator_name(trace.name(event))) {
+      seals = Sealed::by_uncounted;
     }
+    owner.phase = phases.of(event);
     owner_of_[index(event)] = static_cast<std::uint32_t>(owners_.size());
     owners_.push_back(owner);
-    is_sealed[index(event)] = seals;
+    sealed[index(event)] = seals;
   }
-  find_callers(trace);
+  find_callers_that_work(trace);
 }
 
-void WorkOwners::find_callers(const Trace& trace) {
+void WorkOwners::find_callers_that_work(const Trace& trace) {
   const CallTree& tree = call_tree_of(trace);
-  std::vector<bool> has_counted(trace.events().size(), false);
-  std::size_t next = owners_.size();
-  const std::span<const EventId> ranges = tree.ranges();
-  for (std::size_t at = ranges.size(); at-- > 0;) {
-    const EventId event = ranges[at];
-    bool counts = has_counted[index(event)];
-    if (next > 0 && owners_[next - 1].op == event) {
-      WorkOwner& owner = owners_[--next];
-      if (counts && owner.state == WorkState::no_rule) owner.state = WorkState::inside;
-      counts = counts || owner.state == WorkState::unknown_sizes ||
-               (owner.state == WorkState::counted && !owner.work.is_open);
-    }
-    const EventId parent = tree.parent(event);
-    if (counts && parent != EventId::none) has_counted[index(parent)] = true;
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    const std::uint32_t number = of(owner_of_work(tree, link));
+    if (number == kNone || owners_[number].state != WorkState::inside) continue;
+    owners_[number].state = WorkState::no_rule;
   }
 }
 

@@ -1,4 +1,5 @@
-// Which operator each host range's time belongs to, so that every piece of work is in one.
+// Which operator each host range's time belongs to, so that every piece of work is in one, and
+// which operators nothing counts. The only definition of these; docs/formats/flops.md has it.
 // Owns its columns; immutable. Made from a Trace and valid for it alone.
 #pragma once
 
@@ -25,6 +26,11 @@ struct WorkOwner {
   WorkState state = WorkState::no_rule;
   WorkPhase phase = WorkPhase::forward;
   CountedOperator work;  ///< if it is counted
+
+  /// What it computes is in no count.
+  bool is_uncounted() const {
+    return state == WorkState::no_rule || state == WorkState::unknown_sizes;
+  }
 };
 
 class WorkOwners {
@@ -41,8 +47,8 @@ class WorkOwners {
   }
 
  private:
-  /// Sets the state of operators whose work is counted inside them.
-  void find_callers(const Trace& trace);
+  /// Device work of a caller is its own: nothing counts it.
+  void find_callers_that_work(const Trace& trace);
 
   std::vector<WorkOwner> owners_;
   Column<std::uint32_t> owner_of_;  // by event

@@ -142,6 +142,45 @@ TEST(OperatorWork, CountsEachPieceOfWorkInOneRow) {
   EXPECT_FALSE(row(summary, "aten::add")->on_device);
 }
 
+TEST(OperatorWork, OperatorsWithoutARuleHaveAllThatOnlyMovesDataInThem) {
+  Recording recording;
+  recording.op("custom::outer", 0, 100);
+  recording.op("aten::copy_", 10, 30, kDims, kFloats);
+  recording.op("custom::inner", 40, 90);
+  recording.kernel(50, 7);
+  recording.op("aten::copy_", 60, 70, kDims, kFloats);
+  const OperatorWorkSummary summary = *operator_work(recording.trace());
+  ASSERT_THAT(summary.rows, SizeIs(1)) << "in no count, and in no other row";
+  EXPECT_EQ(summary.rows[0].name, "custom::outer");
+  EXPECT_EQ(summary.rows[0].state, WorkState::no_rule);
+  EXPECT_EQ(summary.rows[0].count, 1U);
+  EXPECT_EQ(summary.rows[0].device_time_ns, 7);
+  EXPECT_EQ(summary.rows[0].cpu_time_ns, 100);
+}
+
+TEST(OperatorWork, CallersAreCountedInsideUnlessTheyWorkThemselves) {
+  Recording recording;
+  recording.op("custom::calls", 0, 100);
+  recording.op("aten::mm", 10, 20, kProduct, kFloats);
+  recording.op("custom::launches", 200, 300);
+  recording.op("aten::mm", 210, 220, kProduct, kFloats);
+  recording.kernel(250, 7);
+  recording.op("custom::unknown", 400, 500);
+  recording.op("aten::mm", 410, 420);
+  // A node of autograd calls operators, and without any computes nothing.
+  recording.op("torch::autograd::AccumulateGrad", 600, 610, "", "", 2);
+  recording.op("MyFunctionBackward", 700, 710, "", "", 2);
+  recording.kernel(705, 9, "of a node", 2);
+  const OperatorWorkSummary summary = *operator_work(recording.trace());
+  EXPECT_EQ(row(summary, "custom::calls")->state, WorkState::inside);
+  EXPECT_EQ(row(summary, "custom::launches")->state, WorkState::no_rule);
+  EXPECT_EQ(row(summary, "custom::launches")->cpu_time_ns, 90) << "without what is counted";
+  EXPECT_EQ(row(summary, "custom::unknown")->state, WorkState::inside);
+  EXPECT_EQ(row(summary, "torch::autograd::AccumulateGrad")->state, WorkState::inside);
+  EXPECT_EQ(row(summary, "MyFunctionBackward")->state, WorkState::no_rule);
+  EXPECT_EQ(summary.all.macs, 2 * kMacs);
+}
+
 TEST(OperatorWork, ComparesWithThePeakOfThePrecision) {
   Recording recording;
   recording.op("aten::mm", 10, 90, kProduct, kFloats);

@@ -70,6 +70,17 @@ TEST(LatencyStatistics, HaveTailsFrom100RunsOn) {
   EXPECT_DOUBLE_EQ(latency_statistics(times).p99_ns.value(), 99);
 }
 
+TEST(BenchmarkOfAModel, PutsGradientsOfInputsBack) {
+  torch::nn::Linear model(4, 4);
+  const torch::Tensor input = torch::ones({2, 4}).requires_grad_();
+  const BenchmarkOptions once = {.warmup = 0, .runs = 1, .min_time_s = 0, .max_time_s = 0};
+  benchmark(model, {input}, once);
+  EXPECT_FALSE(input.grad().defined());
+  input.mutable_grad() = torch::full({2, 4}, 3.0);
+  benchmark(model, {input}, once);
+  EXPECT_TRUE(input.grad().equal(torch::full({2, 4}, 3.0)));
+}
+
 TEST(Benchmark, CountsForwardAndTraining) {
   const auto model = published::resnet18();
   BenchmarkOptions options = quick(1);

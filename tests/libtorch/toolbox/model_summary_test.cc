@@ -1,8 +1,11 @@
 // What model_summary() says of models whose sizes are published, and of what it cannot know.
+#include <cstdint>
+#include <map>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -10,9 +13,12 @@
 #include <torch/script.h>
 #include <torch/torch.h>
 
+#include <tbtrace/flops.h>
 #include <tbtrace/model_summary.h>
 #include <tbtrace/profiler.h>
 
+#include "libtorch/toolbox/layers/layer_tree.h"
+#include "libtorch/toolbox/layers/recorded_run.h"
 #include "libtorch/toolbox/tied_model.h"
 #include "published_models.h"
 
@@ -204,6 +210,32 @@ TEST(ModelSummary, UnusedLayersHaveNoCalls) {
   EXPECT_EQ(layer_of(summary, "unused").calls, 0U);
   EXPECT_EQ(layer_of(summary, "unused").parameters, 20U);
   EXPECT_EQ(layer_of(summary, "silent").calls, std::nullopt);
+}
+
+TEST(ModelSummary, CountsTheOperatorsThatTheVerbFlopsDoesNot) {
+  const torch::Tensor matrix = torch::eye(8).requires_grad_();
+  libtorch::RunToRecord what;
+  what.run = [&] {
+    (torch::linalg_inv(matrix) + matrix.mm(matrix) + torch::linalg_matrix_exp(matrix))
+        .sum()
+        .backward();
+  };
+  what.run();
+  const libtorch::RecordedRun run = libtorch::record_run(what);
+  const libtorch::LayerTree tree = libtorch::layer_tree_of(run, nullptr);
+  std::map<std::string, std::pair<std::uint64_t, std::int64_t>> expected;  // calls and time
+  const Result<OperatorWorkSummary> work = operator_work(*run.trace);
+  ASSERT_TRUE(work.ok());
+  for (const OperatorWork& row : work->rows) {
+    if (row.state != WorkState::no_rule && row.state != WorkState::unknown_sizes) continue;
+    auto& [calls, time_ns] = expected[row.name];
+    calls += row.count;
+    time_ns += row.cpu_time_ns;
+  }
+  EXPECT_GE(expected.size(), 2U);
+  std::map<std::string, std::pair<std::uint64_t, std::int64_t>> found;
+  for (const UncountedOperator& op : tree.uncounted) found[op.name] = {op.calls, op.cpu_time_ns};
+  EXPECT_EQ(found, expected);
 }
 
 TEST(ModelSummary, OperatorsWithoutRuleAreListedAndNeverZero) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace tbtrace::libtorch {
+#include "analyses/attribution/owners.h"
 
-bool is_operator_name(std::string_view name) { return name.find("::") != std::string_view::npos; }
+namespace tbtrace::libtorch {
 
 LayerPlaces::LayerPlaces(const Trace& trace, const ModelParts* parts)
     : trace_(trace), parts_(parts), modules_(trace) {
@@ -90,7 +90,7 @@ LayerPlaces::Place LayerPlaces::place_in(Place around, EventId range, bool is_ba
   }
   // An operator of TorchScript names its module itself, and has no frame around it.
   const bool is_function = !is_backward && trace_.kind(range) == EventKind::cpu_op &&
-                           is_operator_name(trace_.name(range)) && has_functions(place);
+                           analyses::is_operator_name(trace_.name(range)) && has_functions(place);
   return is_function ? place_of_function(place, trace_.name(range)) : place;
 }
 

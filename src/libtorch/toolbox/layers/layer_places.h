@@ -76,7 +76,4 @@ class LayerPlaces {
   std::map<FunctionKey, Place> functions_;
 };
 
-/// Whether a name is an operator's: ranges of TorchScript and of users have no namespace.
-bool is_operator_name(std::string_view name);
-
 }  // namespace tbtrace::libtorch

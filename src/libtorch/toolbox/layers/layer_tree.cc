@@ -8,6 +8,7 @@
 #include <tbtrace/flops.h>
 
 #include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/owners.h"
 #include "analyses/flops/work_owners.h"
 #include "base/bounded_sum.h"
 #include "libtorch/toolbox/layers/layer_places.h"
@@ -76,7 +77,6 @@ class Building {
 
   void add_operations() {
     const WorkOwners owners(trace_);
-    find_uncounted(owners);
     for (const WorkOwner& owner : owners.owners()) {
       if (owner.state != WorkState::counted) continue;
       LayerNode& node = node_of(owner.op);
@@ -86,68 +86,39 @@ class Building {
       node.backward_macs = saturating_sum(node.backward_macs, owner.work.macs);
       node.backward_flops = saturating_sum(node.backward_flops, owner.work.flops);
     }
-    add_uncounted();
+    add_uncounted(owners);
   }
 
-  /// An operator without a rule is not counted, unless something inside it computes. What moves
-  /// data inside it does not tell what it computes.
-  void find_uncounted(const WorkOwners& owners) {
-    std::vector<bool> computes(trace_.events().size(), false);
-    std::vector<bool> has_unknown_sizes(trace_.events().size(), false);
-    for (const WorkOwner& owner : owners.owners()) {
-      computes[index(owner.op)] = owner.state == WorkState::counted && owner.work.flops > 0;
-      has_unknown_sizes[index(owner.op)] = owner.state == WorkState::unknown_sizes;
+  /// Each instant and each kernel is of one operator, as for `tbtrace flops`.
+  void add_uncounted(const WorkOwners& owners) {
+    std::map<std::pair<std::string_view, bool>, UncountedOperator> by_name;
+    const auto entry_of = [&](std::uint32_t number) -> UncountedOperator* {
+      if (number == WorkOwners::kNone) return nullptr;
+      const WorkOwner& owner = owners.owners()[number];
+      if (!owner.is_uncounted()) return nullptr;
+      return &by_name[{trace_.name(owner.op), owner.state == WorkState::unknown_sizes}];
+    };
+    for (std::uint32_t number = 0; number < owners.owners().size(); ++number) {
+      UncountedOperator* const entry = entry_of(number);
+      if (entry == nullptr) continue;
+      const WorkOwner& owner = owners.owners()[number];
+      LayerNode& node = node_of(owner.op);
+      ++node.uncounted_calls;
+      if (entry->calls++ > 0) continue;
+      entry->name = trace_.name(owner.op);
+      entry->has_rule = owner.state == WorkState::unknown_sizes;
+      entry->path = path_of(places_.layer_of(where_.place[index(owner.op)]));
+    }
+    const AnalysisContext context(trace_);
+    for (const EventId range : context.host_ranges()) {
+      UncountedOperator* const entry = entry_of(owners.of(range));
+      if (entry != nullptr) add_bounded(entry->cpu_time_ns, context.self_time_ns(range));
     }
     const CallTree& tree = call_tree_of(trace_);
-    for (std::size_t at = tree.ranges().size(); at-- > 0;) {
-      const EventId range = tree.ranges()[at];
-      const EventId parent = tree.parent(range);
-      if (parent != EventId::none && computes[index(range)]) computes[index(parent)] = true;
-    }
-    uncounted_.resize(trace_.events().size(), EventId::none);
-    for (const WorkOwner& owner : owners.owners()) {
-      const std::string_view name = trace_.name(owner.op);
-      const bool is_autograds =
-          name.starts_with("autograd::") || name.starts_with("torch::autograd::");
-      const bool is_counted = owner.state == WorkState::counted || computes[index(owner.op)];
-      if (!is_counted && is_operator_name(name) && !is_autograds) {
-        uncounted_[index(owner.op)] = owner.op;
-      }
-    }
-    // The outermost.
-    for (const EventId range : tree.ranges()) {
-      const EventId parent = tree.parent(range);
-      if (parent == EventId::none || uncounted_[index(parent)] == EventId::none) continue;
-      uncounted_[index(range)] = uncounted_[index(parent)];
-    }
-    has_unknown_sizes_ = std::move(has_unknown_sizes);
-  }
-
-  /// Each instant and each kernel is of one operator.
-  void add_uncounted() {
-    std::map<std::pair<std::string_view, bool>, UncountedOperator> by_name;
-    const AnalysisContext context(trace_);
-    const auto entry_of = [&](EventId op) -> UncountedOperator& {
-      return by_name[{trace_.name(op), has_unknown_sizes_[index(op)]}];
-    };
-    for (const EventId range : context.host_ranges()) {
-      const EventId op = uncounted_[index(range)];
-      if (op == EventId::none) continue;
-      UncountedOperator& entry = entry_of(op);
-      add_bounded(entry.cpu_time_ns, context.self_time_ns(range));
-      if (op != range) continue;
-      LayerNode& node = node_of(op);
-      ++node.uncounted_calls;
-      if (entry.calls++ > 0) continue;
-      entry.name = trace_.name(op);
-      entry.has_rule = has_unknown_sizes_[index(op)];
-      entry.path = path_of(places_.layer_of(where_.place[index(op)]));
-    }
     for (const DeviceLink& link : context.device_links()) {
-      const EventId inner = context.operator_of(link.activity);
-      if (inner == EventId::none || uncounted_[index(inner)] == EventId::none) continue;
-      add_bounded(entry_of(uncounted_[index(inner)]).device_time_ns,
-                  trace_.events().duration_ns(link.activity));
+      UncountedOperator* const entry = entry_of(owners.of(analyses::owner_of_work(tree, link)));
+      if (entry == nullptr) continue;
+      add_bounded(entry->device_time_ns, trace_.events().duration_ns(link.activity));
     }
     for (auto& [key, entry] : by_name) tree_.uncounted.push_back(std::move(entry));
     std::stable_sort(tree_.uncounted.begin(), tree_.uncounted.end(),
@@ -170,7 +141,7 @@ class Building {
       const EventId parent = tree.parent(range);
       const bool is_inside = parent != EventId::none && is_in_operator[index(parent)];
       const bool is_operator =
-          trace_.kind(range) == EventKind::cpu_op && is_operator_name(trace_.name(range));
+          trace_.kind(range) == EventKind::cpu_op && analyses::is_operator_name(trace_.name(range));
       is_in_operator[index(range)] = is_inside || is_operator;
       if (where_.is_backward[index(range)] != 0) continue;
       LayerNode& node = node_of(range);
@@ -207,8 +178,6 @@ class Building {
   const ModelParts* parts_;
   LayerPlaces places_;
   analyses::WorkPlaces where_;
-  std::vector<EventId> uncounted_;       // by event: the operator that it is or is in
-  std::vector<bool> has_unknown_sizes_;  // by event
   LayerTree tree_;
 };
 

@@ -288,11 +288,31 @@ std::uint64_t tokens_in(const std::vector<at::Tensor>& inputs) {
   return has_tokens ? libtorch::elements_of(inputs.front()) : 0;
 }
 
+/// Puts the gradients of inputs back as they were; those of parameters costs_of_training() does.
+class GradientsOfInputs {
+ public:
+  explicit GradientsOfInputs(const std::vector<at::Tensor>& inputs) {
+    for (const at::Tensor& input : inputs) {
+      if (!input.requires_grad() || !input.is_leaf()) continue;
+      const at::Tensor& gradient = input.grad();
+      before_.emplace_back(input, gradient.defined() ? gradient.clone() : gradient);
+    }
+  }
+  ~GradientsOfInputs() {
+    for (auto& [input, gradient] : before_) input.mutable_grad() = gradient;
+  }
+  GradientsOfInputs(const GradientsOfInputs&) = delete;
+  GradientsOfInputs& operator=(const GradientsOfInputs&) = delete;
+
+ private:
+  std::vector<std::pair<at::Tensor, at::Tensor>> before_;
+};
+
 /// Adds the times of copies, as a part of the model's runs.
 void add_copies(BatchBenchmark& figures, std::vector<at::Tensor> inputs, const Run& run,
                 const BenchmarkOptions& options) {
   std::vector<at::Tensor> on_host;
-  // Into memory of its own: the program's inputs keep what they share and want gradients of.
+  // Into memory of its own: inputs may share memory, or want gradients.
   for (at::Tensor& input : inputs) {
     input = input.detach().contiguous().clone();
     on_host.push_back(input.cpu());
@@ -361,6 +381,7 @@ BenchmarkResult toolbox_detail::measure_model(torch::nn::Module& model,
     if (!input.defined()) throw std::invalid_argument("an input is a tensor without a value");
   }
   const libtorch::ModeOfModel mode(model, ModelMode::eval);
+  const GradientsOfInputs gradients(inputs);
   ModelParts parts = libtorch::parts_of(model);
   const bool on_cuda = libtorch::is_on_cuda(parts) || is_on_cuda(inputs);
   Measurement measurement(options, std::move(parts), on_cuda);
