@@ -10,8 +10,8 @@
 #include <tbtrace/report.h>
 
 #include "base/forks.h"
-#include "libtorch/record/device_memory_watch.h"
 #include "libtorch/profile/distributed_info.h"
+#include "libtorch/record/device_memory_watch.h"
 #include "libtorch/record/input_encoding.h"
 #include "libtorch/record/memory_watch.h"
 #include "libtorch/record/observer_handles.h"

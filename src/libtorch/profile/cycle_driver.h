@@ -18,10 +18,10 @@
 #include <tbtrace/profiler.h>
 #include <tbtrace/status.h>
 
+#include "libtorch/profile/results.h"
 #include "libtorch/record/attached_models.h"
 #include "libtorch/record/gpu_recording.h"
 #include "libtorch/record/observer.h"
-#include "libtorch/profile/results.h"
 #include "recorder/journal/journal.h"
 #include "recorder/log/recording.h"
 #include "recorder/schedule/cycle.h"

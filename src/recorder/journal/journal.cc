@@ -26,6 +26,10 @@ namespace tbtrace::recorder::journal {
 
 namespace {
 
+/// The system has written by then what was stored before: it does so after 30 s (proc(5),
+/// dirty_expire_centisecs).
+constexpr std::chrono::milliseconds kWrittenBySystem = std::chrono::minutes(1);
+
 /// That hear of the process's names. In a forked child there are none.
 std::vector<Journal*>& open_journals() {
   static NeverDestroyed<std::vector<Journal*>> all;
@@ -199,8 +203,12 @@ void Journal::run() {
     }
     beat();
     slots_.mark();
-    if (options_.sync.count() > 0 && Clock::now() >= synced + options_.sync) {
-      if (const Status status = files_->sync(); !status.ok()) {
+    const bool is_synced = options_.sync.count() > 0;
+    if (Clock::now() >= synced + (is_synced ? options_.sync : kWrittenBySystem)) {
+      const Status status = is_synced ? files_->sync() : Status();
+      if (status.ok()) {
+        slots_.settle();
+      } else {
         warn_once("the journal cannot be brought to the disk: " + status.message());
       }
       synced = Clock::now();

@@ -67,6 +67,7 @@ Chunk* Slots::take(std::size_t words, std::uint64_t window, std::uint64_t log,
   slot->marked_words = 0;
   slot->checksum = 0;
   slot->next_mark = 0;
+  slot->has_new_mark = false;
   taken_.push_back(slot);
   SlotHead& head = *slot->head;
   Chunk* const chunk = new (chunk_of(&head)) Chunk;
@@ -217,6 +218,13 @@ void Slots::mark() {
   }
 }
 
+void Slots::settle() {
+  const std::lock_guard lock(mutex_);
+  for (Slot* const slot : taken_) {
+    if (std::exchange(slot->has_new_mark, false)) slot->next_mark = 1 - slot->next_mark;
+  }
+}
+
 std::vector<std::span<char>> Slots::taken_at_end() {
   const std::lock_guard lock(mutex_);
   for (Size& size : sizes_) {
@@ -238,7 +246,7 @@ void Slots::mark(Slot& slot, std::uint64_t words) {
                         static_cast<std::size_t>(words - slot.marked_words), slot.checksum);
   slot.marked_words = words;
   SlotMark& mark = slot.head->marks[slot.next_mark];
-  slot.next_mark = 1 - slot.next_mark;
+  slot.has_new_mark = true;
   mark.words = words;
   mark.words_checksum = slot.checksum;
   mark.checksum = checksum_of(mark);

@@ -42,6 +42,8 @@ class Slots {
   Status prepare();
   /// Notes how much of each slot is whole, and has full ones leave memory.
   void mark();
+  /// What is marked is on the disk, as far as anybody knows: these marks stay until the next call.
+  void settle();
   /// The memory of slots that somebody has, at the end: none is taken any more.
   std::vector<std::span<char>> taken_at_end();
 
@@ -52,6 +54,7 @@ class Slots {
     std::uint64_t marked_words = 0;
     std::uint32_t checksum = 0;  // of these
     std::size_t next_mark = 0;
+    bool has_new_mark = false;  // since settle()
     bool is_taken = false;
     bool is_full = false;
     bool is_resident = true;

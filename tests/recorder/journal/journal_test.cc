@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <span>
 #include <string>
@@ -24,6 +26,7 @@
 
 #include "fixtures/random_rounds.h"
 #include "fixtures/scratch_folder.h"
+#include "recorder/journal/checksums.h"
 #include "recorder/journal/layout.h"
 #include "recorder/journal/restore.h"
 #include "recorder/log/active.h"
@@ -332,6 +335,99 @@ TEST(JournalOnADisk, ThatIsSlowKeepsNobodyWaiting) {
   recording.close();
   EXPECT_LT(longest, std::chrono::milliseconds(250));  // less than one new file takes
   EXPECT_EQ(numbers_of(*log).size() + recording.lost(), kRecords);
+}
+
+/// A disk that keeps what was synced, and of what was stored since then any pages.
+class CutFiles final : public SegmentFiles {
+ public:
+  explicit CutFiles(const std::atomic<std::uint64_t>& stored) : stored_(stored) {}
+
+  Result<char*> create(const std::string& name, std::size_t bytes) override {
+    const std::lock_guard lock(mutex_);
+    File& file = files_[name];
+    file.now.resize(bytes);
+    file.synced.resize(bytes);
+    return file.now.data();
+  }
+  Status sync() override {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, file] : files_) file.synced = file.now;
+    // What was stored before the sync before this one is in marks that this one has synced.
+    certain_ = stored_before_;
+    stored_before_ = stored_.load();
+    return {};
+  }
+  void remove(std::span<const std::span<char>> /*kept*/) override {}
+
+  /// What the disk has after a power cut now, as another start of the machine finds it. Returns
+  /// how many records have to be there.
+  std::uint64_t cut(const fs::path& folder, std::mt19937_64& random) {
+    const std::lock_guard lock(mutex_);
+    constexpr std::size_t kPage = 4096;
+    fs::create_directories(folder);
+    for (auto& [name, file] : files_) {
+      std::string left = file.synced;
+      for (std::size_t at = 0; at < left.size(); at += kPage) {
+        if (random() % 2 == 0) left.replace(at, kPage, file.now, at, kPage);
+      }
+      if (name == kHeadName) {
+        Head head;
+        std::memcpy(static_cast<void*>(&head), left.data(), sizeof head);
+        head.boot.front() = 'x';
+        head.checksum = checksum_of(head);
+        std::memcpy(left.data(), static_cast<const void*>(&head), sizeof head);
+      }
+      std::ofstream(folder / name, std::ios::binary) << left;
+    }
+    return certain_;
+  }
+
+ private:
+  struct File {
+    std::string now;
+    std::string synced;
+  };
+  const std::atomic<std::uint64_t>& stored_;
+  std::mutex mutex_;
+  std::map<std::string, File> files_;  // texts stay where they are
+  std::uint64_t stored_before_ = 0;
+  std::uint64_t certain_ = 0;
+};
+
+TEST(JournalAfterAPowerCut, HasWhatWasSyncedAndNothingElseThanWasWritten) {
+  std::mt19937_64 random(20260102);
+  for (int round = 0; round < fixtures::random_rounds(5); ++round) {
+    const fixtures::ScratchFolder dir;
+    std::atomic<std::uint64_t> stored = 0;
+    auto files = std::make_unique<CutFiles>(stored);
+    CutFiles& disk = *files;
+    JournalOptions options = small_options();
+    options.sync = std::chrono::milliseconds(10);
+    const auto journal = Journal::open_in(std::move(files), options);
+    ASSERT_TRUE(journal.ok());
+    Recording recording({}, (*journal)->new_window());
+    recording.start();
+    std::atomic<bool> is_cut = false;
+    std::thread writer([&] {
+      const auto log = recording.add_thread({.system_id = 1});
+      for (std::uint64_t number = 0; !is_cut.load(); ++number) {
+        write_number(*log, 1, number);
+        stored.store(number + 1);
+        if (number % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(150 + random() % 100));
+    const std::uint64_t certain = disk.cut(dir.root() / "left", random);
+    is_cut.store(true);
+    writer.join();
+    const auto found = restore_journal(dir.root() / "left");
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    if (certain == 0) continue;  // the machine was too busy to sync twice
+    ASSERT_EQ(found->windows.size(), 1U);
+    const auto numbers = numbers_of(*found->windows[0].recording->logs().at(0));
+    EXPECT_EQ(numbers, first_numbers(numbers.size()));
+    EXPECT_GE(numbers.size(), certain);
+  }
 }
 
 /// What the threads of a process that is about to be killed have written, as they say themselves.
