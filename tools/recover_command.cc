@@ -14,6 +14,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "out_of_memory.h"
+#include "table_options.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -98,7 +99,7 @@ std::string text_of(const Recovery& recovery) {
   std::string text;
   for (const RecoveredJournal& journal : recovery.journals) {
     for (const RecoveredWindow& window : journal.windows) {
-      if (!window.status.ok()) continue;
+      if (window.path.empty()) continue;
       const double seconds = static_cast<double>(window.end_ns - window.start_ns) * 1e-9;
       char length[32];
       static_cast<void>(std::snprintf(length, sizeof length, "%.3f s", seconds));
@@ -128,6 +129,12 @@ int run(const OptionParser& parser) {
     options.last_seconds = *seconds;
     if (options.remove) return parser.wrong("--remove removes all, so it does not go with --last");
   }
+  const Result<std::optional<StepRange>> steps = chosen_steps(parser);
+  if (!steps.ok()) return parser.wrong(steps.status().message());
+  options.steps = *steps;
+  if (options.steps && options.remove) {
+    return parser.wrong("--remove removes all, so it does not go with --steps");
+  }
   if (standard.inputs.size() != 1) return parser.wrong("give one directory");
   Console console(standard.console);
   const Subjects subjects = subjects_of("recover", standard);
@@ -154,6 +161,7 @@ Command recover_command() {
                    {{.name = "last",
                      .value = "TIME",
                      .help = "leave out what had ended so long before the window's end: 30s"},
+                    steps_range_option(),
                     {.name = "remove",
                      .help = "remove journals of which all windows are written"}}},
                   {"Output",

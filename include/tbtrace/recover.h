@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tbtrace/convert.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -19,12 +21,15 @@ struct RecoverOptions {
   Dialect dialect = Dialect::kineto;
   /// Leaves out what had ended so many seconds before the window's end, or earlier; 0: nothing.
   double last_seconds = 0;
+  /// From the begin of the first of these steps to the end of the last one. Windows without any of
+  /// them are left out.
+  std::optional<StepRange> steps = {};
   /// Removes journals of which all windows are written.
   bool remove = false;
 };
 
 struct RecoveredWindow {
-  std::string path;           ///< of the trace; empty if it could not be written
+  std::string path;           ///< of the trace; empty if it is not written
   std::int64_t start_ns = 0;  ///< since 1970
   std::int64_t end_ns = 0;    ///< of a window that was open: the last sign of life
   bool was_open = false;      ///< the process ended within it

@@ -1,5 +1,6 @@
 #include "live/recorded_window.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "recorder/window/head.h"
 #include "recorder/window/rows.h"
 #include "recorder/window/window.h"
+#include "trace/step_names.h"
 #include "trace/trace_builder.h"
 
 namespace tbtrace::live {
@@ -39,16 +41,32 @@ Trace trace_of(const recorder::Window& window, const recorder::RowRequest& reque
   return std::move(builder).finish();
 }
 
-/// In the ticks of the process that recorded.
-std::uint64_t ticks_of(const recorder::Recording& recording, double seconds) {
+/// When the last so many seconds began, in the ticks of the process that recorded.
+std::uint64_t start_of_last(const recorder::Recording& recording, double seconds) {
   const recorder::ClockSample& start = recording.started();
   const recorder::ClockSample& end = recording.ended();
   const double ns = seconds * 1e9;
   if (end.steady_ns <= start.steady_ns ||
       ns >= static_cast<double>(end.steady_ns - start.steady_ns))
-    return recorder::Window::kAllTicks;
-  return static_cast<std::uint64_t>(ns * static_cast<double>(end.ticks - start.ticks) /
-                                    static_cast<double>(end.steady_ns - start.steady_ns));
+    return start.ticks;
+  const double ticks = ns * static_cast<double>(end.ticks - start.ticks) /
+                       static_cast<double>(end.steady_ns - start.steady_ns);
+  return end.ticks - static_cast<std::uint64_t>(ticks);
+}
+
+/// From the begin of the first of the steps to the end of the last one; nothing if the window has
+/// none of them.
+std::optional<recorder::Window::Part> ticks_of(const recorder::Window& window,
+                                               const StepRange& steps) {
+  std::optional<recorder::Window::Part> part;
+  for (const recorder::Window::Range& range : window.ranges()) {
+    const auto number = step_number(window.name(range).text);
+    if (!number || *number < steps.first || *number > steps.last) continue;
+    if (!part) part = recorder::Window::Part{.from = range.start_ticks, .to = range.end_ticks};
+    part->from = std::min(*part->from, range.start_ticks);
+    part->to = std::max(*part->to, range.end_ticks);
+  }
+  return part;
 }
 
 /// All rows with their members, as files have them.
@@ -161,11 +179,23 @@ Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> 
 }
 
 Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
-                                      LogFileName name, Dialect dialect, double last_seconds) {
+                                      LogFileName name, Dialect dialect,
+                                      const RecoveredPart& part) {
   return within_memory<Result<RecoveredFile>>([&]() -> Result<RecoveredFile> {
-    const std::uint64_t last_ticks =
-        last_seconds > 0 ? ticks_of(*recording, last_seconds) : recorder::Window::kAllTicks;
-    const auto window = std::make_shared<const recorder::Window>(std::move(recording), last_ticks);
+    auto window = std::make_shared<const recorder::Window>(recording);
+    if (part.steps || part.last_seconds > 0) {
+      recorder::Window::Part ticks;
+      if (part.steps) {
+        const auto found = ticks_of(*window, *part.steps);
+        if (!found) return RecoveredFile();
+        ticks = *found;
+      }
+      if (part.last_seconds > 0) {
+        const std::uint64_t from = start_of_last(*recording, part.last_seconds);
+        ticks.from = std::max(ticks.from.value_or(from), from);
+      }
+      window = std::make_shared<const recorder::Window>(recording, ticks);
+    }
     name.time_ns = window->end_ns();
     Export rows(window, dialect);
     Result<std::string> path =

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <tbtrace/convert.h>
+#include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
 #include "live/log_file.h"
@@ -42,9 +44,14 @@ struct RecoveredFile {
   std::uint64_t unfinished_ranges = 0;
 };
 
-/// As write_log_file(), under the time of its end, without what had ended `last_seconds` before it;
-/// 0: with everything.
+/// How much of it is written.
+struct RecoveredPart {
+  double last_seconds = 0;  ///< 0: all
+  std::optional<StepRange> steps = {};
+};
+
+/// As write_log_file(), under the time of its end. No path: it has none of the steps.
 Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
-                                      LogFileName name, Dialect dialect, double last_seconds);
+                                      LogFileName name, Dialect dialect, const RecoveredPart& part);
 
 }  // namespace tbtrace::live

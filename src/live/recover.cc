@@ -36,7 +36,7 @@ RecoveredWindow recover_window(const journal::RestoredWindow& restored, const st
   auto written = live::write_recovered(
       restored.recording,
       {.directory = options.output, .worker = worker, .time_ns = 0, .use_gzip = options.use_gzip},
-      options.dialect, options.last_seconds);
+      options.dialect, {.last_seconds = options.last_seconds, .steps = options.steps});
   if (!written.ok()) {
     recovered.status = written.status();
     return recovered;

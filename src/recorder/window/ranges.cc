@@ -59,11 +59,11 @@ void Ranges::set_numbers(std::size_t number, const std::uint64_t* numbers) {
   numbers_[rows_[number].record] = numbers;
 }
 
-void Ranges::leave_out_before(std::uint64_t ticks) {
+void Ranges::keep_between(std::uint64_t from, std::uint64_t to) {
   Column<Row> kept;
   for (std::size_t number = 0; number < rows_.size(); ++number) {
-    const bool is_before = static_cast<std::int64_t>((*this)[number].end_ticks - ticks) < 0;
-    if (!is_before) kept.push_back(rows_[number]);
+    const Range range = (*this)[number];
+    if (range.end_ticks >= from && range.start_ticks <= to) kept.push_back(rows_[number]);
   }
   rows_ = std::move(kept);
 }

@@ -72,8 +72,8 @@ class Ranges {
   void set_numbers(std::size_t number, const std::uint64_t* numbers);
   /// To be called for all rows in their order, or for none. Rows without one yet have 0.
   void add_stack(std::uint32_t stack) { stacks_.push_back(stack); }
-  /// Removes those that had ended by then.
-  void leave_out_before(std::uint64_t ticks);
+  /// Removes those that had ended before, and those that began later.
+  void keep_between(std::uint64_t from, std::uint64_t to);
   /// Rows change, unless the ranges were in this order. Equal starts keep their order.
   void sort_by_start();
 

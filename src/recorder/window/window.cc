@@ -32,7 +32,7 @@ bool may_share_thread(const Recording& recording) {
 
 }  // namespace
 
-Window::Window(std::shared_ptr<const Recording> recording, std::uint64_t last_ticks)
+Window::Window(std::shared_ptr<const Recording> recording, const Part& part)
     : recording_(std::move(recording)),
       scale_(recording_->started(), recording_->ended(),
              recording_->other_process() == nullptr ? first_clock_sample()
@@ -60,8 +60,7 @@ Window::Window(std::shared_ptr<const Recording> recording, std::uint64_t last_ti
     sort_memory();
   }
   if (!late.empty()) end_late(late);
-  const std::uint64_t ended = recording_->ended().ticks;
-  if (last_ticks < ended - recording_->started().ticks) leave_out_before(ended - last_ticks);
+  if (part.from || part.to) leave_out_all_but(part);
   ranges_may_cross_ = ranges_may_cross_ || !late.empty() || may_share_thread(*recording_);
   find_arrows();
   name_stacks();
@@ -75,11 +74,15 @@ Window::Window(std::shared_ptr<const Recording> recording, std::uint64_t last_ti
 
 Window::~Window() = default;
 
-void Window::leave_out_before(std::uint64_t ticks) {
-  ranges_.leave_out_before(ticks);
-  std::erase_if(memory_, [&](const Memory& memory) { return memory.event.ticks < ticks; });
-  std::erase_if(marks_, [&](const Mark& mark) { return mark.ticks() < ticks; });
-  start_ns_ = unix_ns(ticks);
+void Window::leave_out_all_but(const Part& part) {
+  const std::uint64_t from = part.from.value_or(recording_->started().ticks);
+  const std::uint64_t to = part.to.value_or(recording_->ended().ticks);
+  const auto is_outside = [&](std::uint64_t ticks) { return ticks < from || ticks > to; };
+  ranges_.keep_between(from, to);
+  std::erase_if(memory_, [&](const Memory& memory) { return is_outside(memory.event.ticks); });
+  std::erase_if(marks_, [&](const Mark& mark) { return is_outside(mark.ticks()); });
+  start_ns_ = unix_ns(from);
+  end_ns_ = unix_ns(to);
 }
 
 std::size_t Window::unfinished_ranges() const {

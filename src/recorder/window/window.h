@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -54,12 +55,15 @@ class Window {
   };
 
   /// Requires that the recording is closed. Waits for what is still to come of devices.
-  /// Ranges that had ended before the last `last_ticks` of the recording are left out, and so is
-  /// what happened before.
-  explicit Window(std::shared_ptr<const Recording> recording, std::uint64_t last_ticks = kAllTicks);
+  /// A part of a recording, in its ticks: what had ended before it or began after it is left out.
+  struct Part {
+    std::optional<std::uint64_t> from = {};
+    std::optional<std::uint64_t> to = {};
+  };
+  explicit Window(std::shared_ptr<const Recording> recording)
+      : Window(std::move(recording), Part()) {}
+  Window(std::shared_ptr<const Recording> recording, const Part& part);
   ~Window();
-
-  static constexpr std::uint64_t kAllTicks = ~std::uint64_t{0};
 
   const Recording& recording() const { return *recording_; }
   const Ranges& ranges() const { return ranges_; }            ///< by start
@@ -100,7 +104,7 @@ class Window {
   void read_log(std::uint32_t log, std::vector<LateEnd>& late);
   void add_device_memory();
   void end_late(std::vector<LateEnd>& late);
-  void leave_out_before(std::uint64_t ticks);
+  void leave_out_all_but(const Part& part);
   void find_arrows();
   void name_stacks();
 

@@ -181,6 +181,38 @@ ProfilerOptions flight(const Folder& folder, JournalOptions journal) {
           .journal = std::move(journal)};
 }
 
+TEST(Journal, StepsOfAWindowAreRecovered) {
+  const Folder folder;
+  Profiler profiler({.activities = {Activity::cpu},
+                     .schedule = schedule({.warmup = 1, .active = 20}),
+                     .experimental = {.on_warning = [](std::string_view) {}},
+                     .journal = {.directory = folder / "journal"}});
+  profiler.start();
+  for (int step = 0; step < 9; ++step) {
+    torch::ones({2});
+    profiler.step();
+  }
+  fs::copy(folder / "journal", folder / "left", fs::copy_options::recursive);
+  const auto recovery =
+      recover(folder / "left", {.output = folder / "logs", .steps = StepRange{3, 5}});
+  ASSERT_TRUE(recovery.ok());
+  ASSERT_THAT(recovery->journals, SizeIs(1));
+  ASSERT_THAT(recovery->journals[0].windows, SizeIs(1));
+  const RecoveredWindow& window = recovery->journals[0].windows[0];
+  EXPECT_EQ(window.unfinished_ranges, 0U);
+  const auto trace = read_trace(window.path, {.strict = true});
+  ASSERT_TRUE(trace.ok()) << trace.status().message();
+  const auto list = events(*trace);
+  EXPECT_EQ(std::count_if(list.begin(), list.end(),
+                          [](const FunctionEvent& event) { return event.key == "aten::ones"; }),
+            3);
+  const auto none =
+      recover(folder / "left", {.output = folder / "none", .steps = StepRange{90, 95}});
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(none->journals[0].windows[0].path, "");
+  EXPECT_TRUE(none->journals[0].windows[0].status.ok());
+}
+
 TEST(FlightRecorder, HandsOverTheLastTwoWindowsWhenItIsAsked) {
   const Folder folder;
   Profiler profiler(flight(folder, {.keep_bytes = 1}));  // a window a step
