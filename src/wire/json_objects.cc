@@ -38,7 +38,7 @@ std::map<std::string, std::string, std::less<>> json_scalars(std::string_view js
   for (auto each : object) {
     simdjson::ondemand::field field;
     std::string_view key;
-    if (each.get(field) != simdjson::SUCCESS) return {};
+    if (std::move(each).get(field) != simdjson::SUCCESS) return {};
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return {};
     std::string text(key);
     const std::string_view value = field.value().raw_json_token();
