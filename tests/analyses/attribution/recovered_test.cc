@@ -155,6 +155,8 @@ TEST(RecoveredRecording, TheFindingIsBeforeAllOthersWithoutAShare) {
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].id, "recovered_trace");
   EXPECT_TRUE(all[0].comes_first);
+  EXPECT_TRUE(all[0].is_before(all[1]));
+  EXPECT_FALSE(all[1].is_before(all[0]));
   EXPECT_STREQ(all[0].severity(), "warning");
   EXPECT_EQ(all[0].evidence.at(0).event, "thread 1: `aten::mm`");
   EXPECT_EQ(all[0].evidence.at(0).value, Cell(std::int64_t{50'000}));
