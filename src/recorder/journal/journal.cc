@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -12,7 +13,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/forks.h"
@@ -115,6 +115,7 @@ Status Journal::begin() {
   put_text(head_->host, host_name());
   head_->magic = kHeadMagic;
   head_->checksum = checksum_of(*head_);
+  head_->is_begun.store(1, std::memory_order_release);
   beat();
   if (Status prepared = slots_.prepare(); !prepared.ok()) return prepared;
   definitions_ = std::make_unique<ThreadLog>(

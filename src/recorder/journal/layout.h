@@ -42,9 +42,10 @@ struct Head {
   std::uint32_t byte_order = 0;
   std::int64_t process = 0;
   ClockSample first_sample = {};
-  std::array<char, 64> boot = {};   ///< the system's id of its start, ending in a zero
-  std::array<char, 256> host = {};  ///< likewise
-  std::uint64_t checksum = 0;       ///< of all before it
+  std::array<char, 64> boot = {};           ///< the system's id of its start, ending in a zero
+  std::array<char, 256> host = {};          ///< likewise
+  std::uint64_t checksum = 0;               ///< of all before it
+  std::atomic<std::uint64_t> is_begun = 0;  ///< 0: the process ended before all before it was there
   std::array<Heartbeat, 2> heartbeats = {};
   std::array<Losses, 64> losses = {};
 };

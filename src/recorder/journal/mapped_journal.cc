@@ -30,6 +30,13 @@ class Descriptor {
   int number_;
 };
 
+/// 0: there is nothing, or it is not a file.
+std::size_t size_of(int descriptor) {
+  struct stat file = {};
+  const bool is_file = ::fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode);
+  return is_file ? static_cast<std::size_t>(file.st_size) : 0;
+}
+
 bool is_locked(int descriptor) {
   struct flock whole = {};
   whole.l_type = F_RDLCK;
@@ -44,9 +51,7 @@ MappedJournal::~MappedJournal() {
 }
 
 std::optional<std::pair<char*, std::size_t>> MappedJournal::map(int descriptor) {
-  struct stat file = {};
-  if (::fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
-  const auto bytes = static_cast<std::size_t>(file.st_size);
+  const std::size_t bytes = size_of(descriptor);
   if (bytes < sizeof(SegmentHead)) return std::nullopt;
   void* const memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0);
@@ -66,9 +71,17 @@ Result<std::shared_ptr<MappedJournal>> MappedJournal::open(const std::filesystem
   }
   const std::shared_ptr<MappedJournal> journal(new MappedJournal);
   journal->is_alive_ = is_locked(file.number());
+  if (size_of(file.number()) == 0) return journal;
   const auto head = journal->map(file.number());
   if (!head || head->second < kHeadBytes) return unreadable("this is not the head of a journal");
+  if (std::all_of(head->first, head->first + kHeadBytes, [](char c) { return c == '\0'; })) {
+    return journal;
+  }
   journal->head_ = reinterpret_cast<const Head*>(head->first);
+  if (journal->head_->is_begun.load() == 0) {
+    journal->head_ = nullptr;
+    return journal;
+  }
   if (journal->head_->magic != kHeadMagic) return unreadable("this is not the head of a journal");
   if (journal->head_->byte_order != kByteOrder || journal->head_->version != kVersion) {
     return unreadable(
@@ -92,13 +105,15 @@ Result<std::shared_ptr<MappedJournal>> MappedJournal::open(const std::filesystem
 
 void MappedJournal::add_segment(const std::filesystem::path& path) {
   const Descriptor file(path);
+  // Of size 0 and with no magic number: the process ended while it made the file.
+  if (file.number() >= 0 && size_of(file.number()) == 0) return;
   const auto memory = file.number() < 0 ? std::nullopt : map(file.number());
   if (!memory || memory->second < kSegmentHeadBytes) {
     ++unreadable_;
     return;
   }
   const auto& segment = *reinterpret_cast<const SegmentHead*>(memory->first);
-  if (segment.magic == std::array<char, 8>{}) return;  // the process ended while it made the file
+  if (segment.magic == std::array<char, 8>{}) return;
   const std::size_t left = memory->second - kSegmentHeadBytes;
   const bool is_sound = segment.magic == kSegmentMagic && segment.version == kVersion &&
                         segment.byte_order == kByteOrder && segment.slot_bytes > kSlotHeadBytes &&

@@ -29,7 +29,8 @@ class MappedJournal {
   MappedJournal& operator=(const MappedJournal&) = delete;
   ~MappedJournal();
 
-  const Head& head() const { return *head_; }
+  /// Null: the process ended before it had begun to record.
+  const Head* head() const { return head_; }
   bool is_alive() const { return is_alive_; }
   const std::vector<Slot>& slots() const { return slots_; }
   std::size_t unreadable() const { return unreadable_; }

@@ -156,8 +156,12 @@ class Restorer {
   explicit Restorer(std::shared_ptr<MappedJournal> files) : files_(std::move(files)) {}
 
   RestoredJournal restore() {
-    const Head& head = files_->head();
     RestoredJournal journal;
+    if (files_->head() == nullptr) {
+      journal.is_alive = files_->is_alive();
+      return journal;
+    }
+    const Head& head = *files_->head();
     journal.process = head.process;
     journal.host = text_of(head.host);
     if (files_->is_alive()) {
@@ -253,7 +257,8 @@ class Restorer {
           break;
         case DefinitionKind::name:
           if (auto name = read_name(bytes)) {
-            parts.logs[name->log].names.push_back(*std::move(name));
+            std::vector<NameDefinition>& names = parts.logs[name->log].names;
+            names.push_back(*std::move(name));
           }
           break;
         case DefinitionKind::metadata:
@@ -280,7 +285,7 @@ class Restorer {
   }
 
   RestoredWindow restore_window(std::uint64_t window, Parts& parts) {
-    const Head& head = files_->head();
+    const Head& head = *files_->head();
     const auto options = std::make_shared<const RecordingOptions>(std::move(parts.window->options));
     RestoredRecording restored;
     restored.options = options;

@@ -123,8 +123,8 @@ Slots::Slot* Slots::large(std::size_t bytes) {
   return add_segment(bytes, 1, made).ok() ? made.front() : nullptr;
 }
 
-Status Slots::add_segment(std::size_t slot_bytes, std::size_t count, std::vector<Slot*>& into) {
-  const std::size_t bytes = kSegmentHeadBytes + slot_bytes * count;
+Status Slots::add_segment(std::size_t slot_bytes, std::size_t slots, std::vector<Slot*>& into) {
+  const std::size_t bytes = kSegmentHeadBytes + slot_bytes * slots;
   const std::lock_guard files_lock(files_mutex_);
   if (limits_.most_bytes != 0 && file_bytes_ + bytes > limits_.most_bytes) {
     return {StatusCode::unwritable_output,
@@ -139,10 +139,10 @@ Status Slots::add_segment(std::size_t slot_bytes, std::size_t count, std::vector
   head->version = kVersion;
   head->byte_order = kByteOrder;
   head->slot_bytes = slot_bytes;
-  head->slots = count;
+  head->slots = slots;
   head->magic = kSegmentMagic;
   const std::lock_guard lock(mutex_);
-  for (std::size_t number = 0; number < count; ++number) {
+  for (std::size_t number = 0; number < slots; ++number) {
     Slot& slot = slots_.emplace_back();
     slot.head = new (*made + kSegmentHeadBytes + number * slot_bytes) SlotHead;
     slot.bytes = slot_bytes;
@@ -193,8 +193,9 @@ void Slots::mark() {
     }
   }
   std::size_t resident = 0;
-  for (auto at = looked_at.rbegin(); at != looked_at.rend(); ++at) {  // the newest first
-    Slot& slot = **at;
+  std::reverse(looked_at.begin(), looked_at.end());  // the newest first
+  for (Slot* const looked : looked_at) {
+    Slot& slot = *looked;
     bool is_full = false;
     {
       const std::lock_guard lock(mutex_);

@@ -256,6 +256,27 @@ TEST_F(JournalOf, ARecordOfAnySizeIsKept) {
   EXPECT_EQ(std::get<InstantRecord>(window.marks()[0].record).arguments, arguments.bytes());
 }
 
+TEST_F(JournalOf, AProcessThatEndsWhileItMakesFilesLeavesNoDamage) {
+  const auto journal = open();
+  Recording recording({}, journal->new_window());
+  recording.start();
+  write_number(*recording.add_thread({.system_id = 1}), 1, 0);
+  const fs::path copy = copy_of(directory(), dir_);
+  const fs::path folder = journals_in(copy).front();
+  std::ofstream(folder / "segment-000008.tbj");
+  std::ofstream(folder / "segment-000009.tbj") << std::string(20'000, '\0');
+  const auto with_segments = restore_journal(folder);
+  ASSERT_TRUE(with_segments.ok());
+  EXPECT_EQ(with_segments->unreadable_chunks, 0U);
+  EXPECT_EQ(with_segments->windows.size(), 1U);
+  for (const std::size_t bytes : {std::size_t{0}, kHeadBytes}) {
+    std::ofstream(folder / kHeadName, std::ios::trunc) << std::string(bytes, '\0');
+    const auto without_head = restore_journal(folder);
+    ASSERT_TRUE(without_head.ok()) << without_head.status().message();
+    EXPECT_EQ(without_head->windows.size(), 0U);
+  }
+}
+
 TEST_F(JournalOf, SlotsAreUsedAgain) {
   JournalOptions options = small_options();
   options.slots.most_bytes = std::uint64_t{24} << 20;
