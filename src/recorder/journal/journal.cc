@@ -160,7 +160,13 @@ Journal::~Journal() {
 }
 
 void Journal::end() {
-  if (!is_of_this_process() || has_kept_.load()) return;
+  if (!is_of_this_process()) return;
+  {
+    // Windows may keep the journal longer than whoever hears lives.
+    const std::lock_guard lock(warning_);
+    may_warn_ = false;
+  }
+  if (has_kept_.load()) return;
   const std::lock_guard lock(mutex_);
   if (!std::exchange(is_removed_, true)) files_->remove();
 }
@@ -211,7 +217,9 @@ void Journal::beat() {
 }
 
 void Journal::warn_once(const std::string& sentence) {
-  if (std::exchange(warned_, sentence) == sentence || options_.warn == nullptr) return;
+  const std::lock_guard lock(warning_);
+  if (!may_warn_ || options_.warn == nullptr) return;
+  if (std::exchange(warned_, sentence) == sentence) return;
   try {
     options_.warn(sentence);
   } catch (...) {

@@ -51,7 +51,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// For one recording. Null where there is no room for it.
   std::shared_ptr<WindowJournal> new_window();
   /// The process goes on without it: removes the files, unless there is a window in them that could
-  /// not be written elsewhere.
+  /// not be written elsewhere. Nobody hears of what goes wrong from then on.
   void end();
 
   const std::filesystem::path& folder() const { return folder_; }
@@ -83,6 +83,9 @@ class Journal : public std::enable_shared_from_this<Journal> {
   std::atomic<std::uint64_t> windows_ = kProcessWindow;
   std::atomic<bool> has_kept_ = false;
   std::uint64_t beats_ = 0;
+
+  std::mutex warning_;  // what follows; held while somebody hears a warning
+  bool may_warn_ = true;
   std::string warned_;
 
   std::mutex definitions_mutex_;

@@ -144,4 +144,10 @@ struct DeviceTrace {
 /// What is known once the device has finished the work of the recording.
 using PendingDeviceTrace = std::shared_future<std::shared_ptr<const DeviceTrace>>;
 
+/// Adds the activities outside of a window's time that a call in `rows` began.
+void add_begun(DeviceTrace& rows, const DeviceActivities& outside);
+
+/// Without the rows that had ended before that time. Rows of tables stay.
+DeviceTrace without_rows_before(const DeviceTrace& trace, std::uint64_t ticks);
+
 }  // namespace tbtrace::recorder

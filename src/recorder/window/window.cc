@@ -61,12 +61,17 @@ Window::Window(std::shared_ptr<const Recording> recording, std::uint64_t last_ti
   }
   if (!late.empty()) end_late(late);
   const std::uint64_t ended = recording_->ended().ticks;
-  if (last_ticks < ended - recording_->started().ticks) leave_out_before(ended - last_ticks);
+  const bool is_shortened = last_ticks < ended - recording_->started().ticks;
+  if (is_shortened) leave_out_before(ended - last_ticks);
   ranges_may_cross_ = ranges_may_cross_ || !late.empty() || may_share_thread(*recording_);
   find_arrows();
   name_stacks();
   if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
   device_trace_ = recording_->device_trace();
+  if (device_trace_ != nullptr && is_shortened) {
+    device_trace_ = std::make_shared<const DeviceTrace>(
+        without_rows_before(*device_trace_, ended - last_ticks));
+  }
   if (device_trace_ != nullptr) {
     ranges_may_cross_ = true;  // drivers have clocks of their own
     device_links_ = std::make_unique<const DeviceLinks>(link_device_trace(*this, *device_trace_));
