@@ -173,10 +173,16 @@ Collector::Session::~Session() {
   if (is_begun_) collector_.end(*this);
 }
 
-void Collector::Session::begin_window() {
+void Collector::Session::begin_window(std::shared_ptr<recorder::DeviceJournal> journal) {
   is_paused_ = false;
+  if (journal != nullptr) {
+    DeviceTrace known;
+    collector_.describe(known);
+    known.problem = shortcoming_;
+    journal->begin(known);
+  }
   window_ = std::make_shared<WindowActivity>(collector_.calls_, recorder::ticks(),
-                                             options_.extras.all_calls);
+                                             options_.extras.all_calls, std::move(journal));
   collector_.stream_.open(window_);
 }
 
@@ -390,13 +396,19 @@ bool Collector::others_record(const EndedWindow& window) {
                      [&](const Session* session) { return session != window.session; });
 }
 
+void Collector::describe(DeviceTrace& trace) const {
+  trace.devices = driver_.devices();
+  trace.interface_version = cupti_.version;
+  trace.driver_version = driver_.version();
+  trace.runtime_version = runtime_version();
+}
+
 void Collector::finish(EndedWindow& window, std::string problem) {
+  // Freed at the end, with the journal that it may be the last to keep, while nothing is locked.
+  const std::shared_ptr<WindowActivity> rows = std::exchange(window.rows, nullptr);
   try {
-    DeviceTrace trace = window.rows->take();
-    trace.devices = driver_.devices();
-    trace.interface_version = cupti_.version;
-    trace.driver_version = driver_.version();
-    trace.runtime_version = runtime_version();
+    DeviceTrace trace = rows->take();
+    describe(trace);
     if (problem.empty() && !has_linked_activity(trace)) {
       problem = "none of the " + std::to_string(trace.activities.size()) +
                 " kernels, memcpys and memsets has its CUDA call, so they belong to no operator; "
@@ -404,9 +416,11 @@ void Collector::finish(EndedWindow& window, std::string problem) {
                 "has switched the calls off, or CUPTI and the driver do not fit together (update "
                 "the driver)";
     }
-    window.problem.set_value(problem);
     trace.problem = window.shortcoming;
     if (!problem.empty()) trace.problem += (trace.problem.empty() ? "" : "; ") + problem;
+    // Before anybody may take the recording for finished.
+    if (rows->journal() != nullptr) rows->journal()->end(trace);
+    window.problem.set_value(std::move(problem));
     window.result.set_value(std::make_shared<const DeviceTrace>(std::move(trace)));
   } catch (...) {
     give_up(window);

@@ -30,6 +30,7 @@
 #include "cupti/driver_library.h"
 #include "cupti/record_stream.h"
 #include "cupti/tracing.h"
+#include "recorder/log/device_journal.h"
 #include "recorder/log/device_trace.h"
 
 namespace tbtrace::cupti {
@@ -73,8 +74,8 @@ class Collector {
     /// What was asked for and is not recorded; empty: everything is.
     const std::string& shortcoming() const { return shortcoming_; }
 
-    /// Rows are kept from here on.
-    void begin_window();
+    /// Rows are kept from here on, and where there is a journal, in it as well.
+    void begin_window(std::shared_ptr<recorder::DeviceJournal> journal = nullptr);
     /// What the GPUs begin from here on is left out, until resume_window(). Like the end of the
     /// window, both wait for the devices if the session does. Require begin_window().
     void pause_window();
@@ -145,6 +146,8 @@ class Collector {
   static void give_up(EndedWindow& window) noexcept;
   bool others_record(const EndedWindow& window);
   void finish(EndedWindow& window, std::string problem);
+  /// What does not depend on what devices did.
+  void describe(recorder::DeviceTrace& trace) const;
 
   void detach_now();
 

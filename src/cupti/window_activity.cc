@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
@@ -37,10 +36,12 @@ std::size_t WindowActivity::HashLaunch::operator()(const recorder::KernelLaunch&
   return hash_launch(launch, launch.name);
 }
 
-WindowActivity::WindowActivity(const Calls& calls, std::uint64_t start_ticks, bool all_calls)
+WindowActivity::WindowActivity(const Calls& calls, std::uint64_t start_ticks, bool all_calls,
+                               std::shared_ptr<recorder::DeviceJournal> journal)
     : calls_(calls),
       all_calls_(all_calls),
       start_ticks_(start_ticks),
+      journal_(std::move(journal)),
       end_ticks_(kNotEnded),
       cached_launches_(kCachedLaunches) {
   for (const ApiLibrary library : {ApiLibrary::runtime, ApiLibrary::driver}) {
@@ -48,9 +49,26 @@ WindowActivity::WindowActivity(const Calls& calls, std::uint64_t start_ticks, bo
   }
 }
 
+/// First in the list: without memory for it, the row is not in the journal either.
+template <typename List, typename Row>
+void WindowActivity::keep(List& list, const Row& row) {
+  list.push_back(row);
+  if (journal_ != nullptr) journal_->add(row);
+}
+
+void WindowActivity::count_lost(std::uint64_t records) {
+  rows_.lost += records;
+  if (journal_ != nullptr) journal_->count(rows_.lost, rows_.untimed);
+}
+
+void WindowActivity::count_untimed() {
+  ++rows_.untimed;
+  if (journal_ != nullptr) journal_->count(rows_.lost, rows_.untimed);
+}
+
 WindowActivity::Times WindowActivity::times(std::uint64_t start_ns, std::uint64_t end_ns) {
   if (start_ns == 0 || end_ns == 0) {
-    ++rows_.untimed;
+    count_untimed();
     return {};
   }
   const std::uint64_t start = ticks_of(start_ns);
@@ -81,7 +99,7 @@ void WindowActivity::resume() {
 bool WindowActivity::is_of_another_clock(std::uint64_t start_ns) {
   constexpr std::uint64_t kSoon = 10'000'000'000;  // clocks of devices may be ahead a little
   if (start_ns <= clock_ns() + kSoon) return false;
-  ++rows_.untimed;
+  count_untimed();
   return true;
 }
 
@@ -105,8 +123,13 @@ void WindowActivity::add_activity(const Record& record, DeviceActivityKind kind,
                 .channel = record.channel,
                 .channel_type = static_cast<std::uint8_t>(record.channel_type)}};
   add_rest(activity);
+  if (is_inside) {
+    keep(rows_.activities, activity);
+    return;
+  }
   // Whether the window began it is known when all calls are.
-  (is_inside ? rows_.activities : outside_).push_back(activity);
+  outside_.push_back(activity);
+  if (journal_ != nullptr) journal_->add_outside(activity);
 }
 
 void WindowActivity::add(const KernelRecord& record) {
@@ -135,6 +158,9 @@ void WindowActivity::add(const MemcpyPeerRecord& record) {
                            .from_context = record.from_context,
                            .to_device = record.to_device,
                            .to_context = record.to_context});
+    if (journal_ != nullptr) {
+      journal_->add_peers(static_cast<std::uint32_t>(rows_.peers.size() - 1), rows_.peers.back());
+    }
     activity.transfer = {.bytes = record.bytes,
                          .peers = static_cast<std::uint32_t>(rows_.peers.size()),
                          .copy_kind = record.copy_kind,
@@ -161,42 +187,45 @@ void WindowActivity::add(const ApiRecord& record) {
     static_cast<void>(is_of_another_clock(record.start));
     return;
   }
-  rows_.calls.push_back({.start_ticks = at.start,
-                         .end_ticks = at.end,
-                         .thread = record.thread,
-                         .correlation = record.correlation,
-                         .function = known - 1});
+  keep(rows_.calls, recorder::ApiCall{.start_ticks = at.start,
+                                      .end_ticks = at.end,
+                                      .thread = record.thread,
+                                      .correlation = record.correlation,
+                                      .function = known - 1});
 }
 
 void WindowActivity::add(const ExternalCorrelationRecord& record) {
   if (record.external_kind != kOperatorIds) return;
-  rows_.checks.push_back({.correlation = record.correlation, .begin_ticks = record.external_id});
+  keep(rows_.checks,
+       recorder::DeviceCheck{.correlation = record.correlation, .begin_ticks = record.external_id});
 }
 
 void WindowActivity::add(const OverheadRecord& record) {
   const Times at = times(record.start, record.end);
   if (!at.are_known || !is_within(at.start)) return;
-  rows_.overheads.push_back(
-      {.start_ticks = at.start, .end_ticks = at.end, .kind = record.overhead_kind});
+  keep(rows_.overheads,
+       recorder::DeviceOverhead{
+           .start_ticks = at.start, .end_ticks = at.end, .kind = record.overhead_kind});
 }
 
 void WindowActivity::add(const SynchronizationRecord& record) {
   const Times at = times(record.start, record.end);
   if (!at.are_known || !is_within(at.start)) return;
-  rows_.synchronizations.push_back({.start_ticks = at.start,
-                                    .end_ticks = at.end,
-                                    .context = record.context,
-                                    .stream = record.stream,
-                                    .correlation = record.correlation,
-                                    .event = record.event,
-                                    .kind = static_cast<std::uint8_t>(record.wait_kind)});
+  keep(rows_.synchronizations,
+       recorder::DeviceSynchronization{.start_ticks = at.start,
+                                       .end_ticks = at.end,
+                                       .context = record.context,
+                                       .stream = record.stream,
+                                       .correlation = record.correlation,
+                                       .event = record.event,
+                                       .kind = static_cast<std::uint8_t>(record.wait_kind)});
 }
 
 void WindowActivity::add(const CudaEventRecord& record) {
-  rows_.events.push_back({.correlation = record.correlation,
-                          .context = record.context,
-                          .stream = record.stream,
-                          .event = record.event});
+  keep(rows_.events, recorder::DeviceEvent{.correlation = record.correlation,
+                                           .context = record.context,
+                                           .stream = record.stream,
+                                           .event = record.event});
 }
 
 void WindowActivity::add(const MarkerRecord& record) {
@@ -210,19 +239,13 @@ void WindowActivity::add(const MarkerRecord& record) {
     auto open = open_markers_.extract(record.id);
     if (open.empty() || !is_within(open.mapped().start_ticks)) return;
     open.mapped().end_ticks = std::max(ticks_of(record.timestamp), open.mapped().start_ticks);
-    rows_.markers.push_back(open.mapped());
+    keep(rows_.markers, open.mapped());
   }
 }
 
 recorder::DeviceTrace WindowActivity::take() {
-  if (outside_.size() > 0) {
-    std::unordered_set<std::uint32_t> begun;
-    for (const recorder::ApiCall& call : rows_.calls) begun.insert(call.correlation);
-    for (std::size_t row = 0; row < outside_.size(); ++row) {
-      if (begun.contains(outside_.correlation(row))) rows_.activities.push_back(outside_[row]);
-    }
-    outside_ = {};
-  }
+  recorder::add_begun(rows_, outside_);
+  outside_ = {};
   return std::move(rows_);
 }
 
@@ -235,7 +258,9 @@ std::uint32_t WindowActivity::text(const char* text) {
   auto place = by_text_.find(text);
   if (place == by_text_.end()) {
     rows_.names.emplace_back(text);  // first: without memory for the rest it is only not found
-    place = by_text_.emplace(text, static_cast<std::uint32_t>(rows_.names.size() - 1)).first;
+    const auto row = static_cast<std::uint32_t>(rows_.names.size() - 1);
+    if (journal_ != nullptr) journal_->add_name(row, text);
+    place = by_text_.emplace(text, row).first;
   }
   by_address_[text] = place->second;
   return place->second;
@@ -253,6 +278,7 @@ std::uint32_t WindowActivity::launch_row(const char* name, recorder::KernelLaunc
   if (place == launch_rows_.end()) {
     rows_.launches.push_back(launch);
     const auto row = static_cast<std::uint32_t>(rows_.launches.size() - 1);
+    if (journal_ != nullptr) journal_->add_launch(row, launch);
     place = launch_rows_.emplace(launch, row).first;
   }
   cached = {.name = name, .row = place->second, .launch = launch};
@@ -269,6 +295,7 @@ std::uint32_t WindowActivity::function(ApiLibrary library, std::uint32_t number)
     rows_.functions.push_back(
         {.number = number, .name = text(called.name.c_str()), .library = library});
     known[number] = static_cast<std::uint32_t>(rows_.functions.size());
+    if (journal_ != nullptr) journal_->add_function(known[number] - 1, rows_.functions.back());
   }
   return known[number];
 }

@@ -15,14 +15,17 @@
 
 #include "cupti/abi.h"
 #include "cupti/calls.h"
+#include "recorder/log/device_journal.h"
 #include "recorder/log/device_trace.h"
 
 namespace tbtrace::cupti {
 
 class WindowActivity {
  public:
-  /// The calls must outlive it. Without `all_calls`, only chosen calls are kept.
-  WindowActivity(const Calls& calls, std::uint64_t start_ticks, bool all_calls = false);
+  /// The calls must outlive it. Without `all_calls`, only chosen calls are kept. With a journal,
+  /// rows are there, too, as soon as they are added.
+  WindowActivity(const Calls& calls, std::uint64_t start_ticks, bool all_calls = false,
+                 std::shared_ptr<recorder::DeviceJournal> journal = nullptr);
 
   /// What begins later does not belong to it.
   void end(std::uint64_t ticks) { end_ticks_.store(ticks, std::memory_order_release); }
@@ -43,10 +46,12 @@ class WindowActivity {
   void add(const CudaEventRecord& record);
   void add(const MarkerRecord& record);
 
-  void count_lost(std::uint64_t records) { rows_.lost += records; }
+  void count_lost(std::uint64_t records);
 
   /// What was added, but for activities of other windows. Nothing may be added afterwards.
   recorder::DeviceTrace take();
+  /// Null: there is none.
+  const std::shared_ptr<recorder::DeviceJournal>& journal() const { return journal_; }
 
  private:
   struct Times {
@@ -68,6 +73,9 @@ class WindowActivity {
   };
   static constexpr std::size_t kCachedLaunches = 1024;
 
+  template <typename List, typename Row>
+  void keep(List& list, const Row& row);
+  void count_untimed();
   /// In the recorder's clock; counts what has none.
   Times times(std::uint64_t start_ns, std::uint64_t end_ns);
   bool is_within(std::uint64_t ticks) const;
@@ -85,6 +93,7 @@ class WindowActivity {
   const Calls& calls_;
   const bool all_calls_;
   const std::uint64_t start_ticks_;
+  const std::shared_ptr<recorder::DeviceJournal> journal_;
   std::atomic<std::uint64_t> end_ticks_;
   std::atomic<bool> was_paused_ = false;
   mutable std::mutex pauses_mutex_;

@@ -352,7 +352,7 @@ void CycleDriver::try_to_start() {
   recording_->start();
   if (flight_) flight_->begin_window(recorder::FlightRecorder::Clock::now());
   add_known_tensors();
-  if (slot_) gpu_->start();
+  if (slot_) gpu_->start(*recording_);
   if (slot_ && (has(Activity::cpu) || options_.profile_memory)) observe();
 }
 
@@ -491,7 +491,9 @@ void CycleDriver::observe() {
                                     .all_threads = options_.all_threads});
   if (!options_.profile_memory) return;
   watch_memory(*slot_, *observer_, options_.all_threads);
-  warn_once(watch_device_memory(*slot_, *observer_, options_.all_threads).message());
+  warn_once(watch_device_memory(*slot_, *observer_, options_.all_threads,
+                                recording_->device_memory_journal())
+                .message());
 }
 
 void CycleDriver::ignore() {

@@ -113,7 +113,8 @@ Status attach(DeviceAllocator& allocator) {
 
 }  // namespace
 
-Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
+Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_threads,
+                           std::shared_ptr<recorder::DeviceMemoryJournal> journal) {
   DeviceAllocator* const allocator = cuda_allocator();
   if (allocator == nullptr || is_fork()) return {};
   Watch& watch = watches()[slot];
@@ -125,7 +126,7 @@ Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_t
     watch.is_on = true;
     watch.observer = observer;
     watch.all_threads = all_threads;
-    watch.memory = {};
+    watch.memory = DeviceMemory(std::move(journal));
   }
   recording_slots.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
   const auto totals = totals_now(*allocator);

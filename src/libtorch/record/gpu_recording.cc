@@ -134,9 +134,9 @@ void GpuRecording::prepare(recorder::Recording& recording) {
   warn_once(session_->shortcoming());  // which is in the file with the window's activity
 }
 
-void GpuRecording::start() {
+void GpuRecording::start(const recorder::Recording& recording) {
   if (session_ == nullptr) return;
-  session_->begin_window();
+  session_->begin_window(recording.device_journal());
   is_started_ = true;
 }
 

@@ -28,7 +28,7 @@ class GpuRecording {
 
   /// Has the driver trace from here on, so that the start costs nothing.
   void prepare(recorder::Recording& recording);
-  void start();
+  void start(const recorder::Recording& recording);
   /// Leaves out what the GPUs do from here on, or goes on recording it. Nothing where no GPU is
   /// recorded.
   void toggle(bool enable);

@@ -1,10 +1,10 @@
 #include "recorder/journal/definitions.h"
 
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "recorder/journal/fields.h"
+#include "recorder/journal/framed_records.h"
 
 namespace tbtrace::recorder::journal {
 
@@ -213,27 +213,14 @@ std::optional<CloseDefinition> read_close(std::string_view bytes) {
 }
 
 bool write_definition(ThreadLog& log, DefinitionKind kind, std::string_view bytes) {
-  const std::size_t words = 1 + (bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-  std::uint64_t* const at = log.room(words);
-  if (at == nullptr || bytes.size() >> 32 != 0) return false;
-  at[words - 1] = 0;
-  at[0] = std::uint64_t{bytes.size()} << 32 | static_cast<std::uint64_t>(kind);
-  if (!bytes.empty()) std::memcpy(at + 1, bytes.data(), bytes.size());
-  log.commit(at + words);
-  return true;
+  return write_framed(log, static_cast<std::uint32_t>(kind), {}, bytes);
 }
 
 bool read_definitions(const std::uint64_t* words, std::size_t count,
                       const std::function<void(DefinitionKind, std::string_view)>& visit) {
-  for (std::size_t at = 0; at < count;) {
-    const auto bytes = static_cast<std::size_t>(words[at] >> 32);
-    const std::size_t size = 1 + (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-    if (size > count - at) return false;
-    visit(static_cast<DefinitionKind>(words[at] & 0xffffffff),
-          {reinterpret_cast<const char*>(words + at + 1), bytes});
-    at += size;
-  }
-  return true;
+  return for_each_framed(words, count, [&](std::uint32_t kind, std::string_view bytes) {
+    visit(static_cast<DefinitionKind>(kind), bytes);
+  });
 }
 
 }  // namespace tbtrace::recorder::journal

@@ -51,6 +51,8 @@ JournaledWindow::JournaledWindow(std::shared_ptr<Journal> journal, std::uint64_t
 JournaledWindow::~JournaledWindow() {
   if (is_kept_.load() || !journal_->is_of_this_process()) {
     static_cast<void>(definitions_.release());  // its chunks are not given back
+    static_cast<void>(devices_.release());
+    static_cast<void>(device_memory_.release());
     return;
   }
   if (losses_ == nullptr) return;
@@ -85,6 +87,24 @@ void JournaledWindow::add_metadata(const std::string& key, const std::string& js
 
 void JournaledWindow::add_known_tensors(std::span<const KnownTensor> tensors) {
   if (!tensors.empty()) define(DefinitionKind::known_tensors, bytes_of(tensors));
+}
+
+/// Belongs to the window, which lives as long as somebody writes to it.
+template <typename Log>
+std::shared_ptr<Log> JournaledWindow::log_of(std::unique_ptr<Log>& log, std::uint64_t number) {
+  if (!journal_->is_of_this_process()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (log == nullptr) {
+    log = std::make_unique<Log>(std::make_shared<JournaledLog>(*journal_, nullptr, window_, number),
+                                losses_);
+  }
+  return {shared_from_this(), log.get()};
+}
+
+std::shared_ptr<DeviceJournal> JournaledWindow::devices() { return log_of(devices_, kDevices); }
+
+std::shared_ptr<DeviceMemoryJournal> JournaledWindow::device_memory() {
+  return log_of(device_memory_, kDeviceMemory);
 }
 
 void JournaledWindow::close(const ClockSample& ended, std::uint64_t lost) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "recorder/journal/definitions.h"
+#include "recorder/journal/device_log.h"
 #include "recorder/journal/journal.h"
 #include "recorder/log/log_home.h"
 #include "recorder/log/window_journal.h"
@@ -28,6 +29,8 @@ class JournaledWindow final : public WindowJournal,
                                    std::uint64_t began) override;
   void add_metadata(const std::string& key, const std::string& json) override;
   void add_known_tensors(std::span<const KnownTensor> tensors) override;
+  std::shared_ptr<DeviceJournal> devices() override;
+  std::shared_ptr<DeviceMemoryJournal> device_memory() override;
   void close(const ClockSample& ended, std::uint64_t lost) override;
   void forget() override;
   void keep() override;
@@ -36,14 +39,19 @@ class JournaledWindow final : public WindowJournal,
   friend class JournaledLog;
 
   void define(DefinitionKind kind, std::string_view bytes);
+  template <typename Log>
+  std::shared_ptr<Log> log_of(std::unique_ptr<Log>& log, std::uint64_t number);
 
   const std::shared_ptr<Journal> journal_;
   const std::uint64_t window_;
   std::atomic<std::uint64_t>* const losses_;  // null: there is no place to count them
   std::atomic<bool> is_kept_ = false;
 
-  std::mutex mutex_;  // of the log
+  std::mutex mutex_;  // of the definitions, and while the other logs are made
   std::unique_ptr<ThreadLog> definitions_;
+  // Given back before the definition that nobody asks for them.
+  std::unique_ptr<DeviceLog> devices_;
+  std::unique_ptr<DeviceMemoryLog> device_memory_;
 };
 
 /// The chunks of one log; as JournaledWindow, or the journal's own.

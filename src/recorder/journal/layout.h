@@ -83,6 +83,8 @@ inline constexpr std::size_t kSlotHeadBytes = 256;
 static_assert(sizeof(SlotHead) + sizeof(Chunk) <= kSlotHeadBytes);
 
 inline constexpr std::uint64_t kDefinitions = ~std::uint64_t{0};  ///< the log of definitions
+inline constexpr std::uint64_t kDevices = kDefinitions - 1;       ///< of rows of devices
+inline constexpr std::uint64_t kDeviceMemory = kDefinitions - 2;  ///< of device memory events
 inline constexpr std::uint64_t kProcessWindow = 1;  ///< of definitions that all windows share
 
 inline Chunk* chunk_of(SlotHead* slot) {

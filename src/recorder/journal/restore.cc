@@ -7,13 +7,14 @@
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "recorder/journal/checksums.h"
 #include "recorder/journal/definitions.h"
 #include "recorder/journal/mapped_journal.h"
-#include "recorder/log/inputs.h"
+#include "recorder/journal/record_check.h"
+#include "recorder/journal/restored_devices.h"
+#include "recorder/journal/signs_of_life.h"
 #include "recorder/log/record.h"
 
 namespace tbtrace::recorder::journal {
@@ -48,90 +49,6 @@ void restore_name(NameTable& table, NameDefinition definition) {
   table.add(std::move(definition.name));
 }
 
-template <std::size_t kSize>
-std::string text_of(const std::array<char, kSize>& text) {
-  return {text.begin(), std::find(text.begin(), text.end(), '\0')};
-}
-
-bool is_boot_of_this_machine(const Head& head) {
-  const std::string then = text_of(head.boot);
-  std::array<char, 64> now = {};
-  const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const ssize_t size = ::read(file, now.data(), now.size() - 1);
-  ::close(file);
-  const std::string text = text_of(now);
-  return size > 0 && then == text.substr(0, text.find('\n'));
-}
-
-/// The last sign of life but for records. Without one, the process's first sample.
-ClockSample last_heartbeat(const Head& head) {
-  const Heartbeat* last = nullptr;
-  for (const Heartbeat& beat : head.heartbeats) {
-    if (beat.number == 0 || beat.checksum != checksum_of(beat)) continue;
-    if (last == nullptr || beat.number > last->number) last = &beat;
-  }
-  return last == nullptr ? head.first_sample : last->sample;
-}
-
-/// The same instant on the clocks, if they go on as they went between the samples.
-ClockSample sample_at(std::uint64_t ticks, const ClockSample& first, const ClockSample& last) {
-  if (last.ticks <= first.ticks || ticks <= last.ticks) return last;
-  const long double rate = static_cast<long double>(last.steady_ns - first.steady_ns) /
-                           static_cast<long double>(last.ticks - first.ticks);
-  const auto more = static_cast<std::int64_t>(static_cast<long double>(ticks - last.ticks) * rate);
-  return {.ticks = ticks, .steady_ns = last.steady_ns + more, .unix_ns = last.unix_ns + more};
-}
-
-/// Whether records refer only to what there is, and when the last of them was.
-class RecordCheck {
- public:
-  RecordCheck(std::size_t names, std::size_t process_names, const RecordingOptions& options)
-      : names_(names), process_names_(process_names), modules_(options.modules.get()) {}
-
-  bool are_sound() const { return are_sound_; }
-  std::uint64_t last_ticks() const { return last_ticks_; }
-
-  void operator()(const BeginRecord& record, const std::uint64_t* /*first*/) {
-    see(record.ticks, record.name);
-    for (const NameNumber name : {record.script_stack, record.script_modules}) {
-      if (name != NameNumber::none) check(name);
-    }
-    if (record.inputs != nullptr) {
-      are_sound_ = are_sound_ && are_inputs({record.inputs, record.inputs_size});
-    }
-    if (record.module == 0 || record.scope == Scope::module) return;
-    const std::size_t most = modules_ == nullptr ? 0
-                             : record.scope == Scope::torchscript_function
-                                 ? modules_->modules().size()
-                                 : modules_->tensors();
-    are_sound_ = are_sound_ && record.module <= most;
-  }
-  void operator()(const EndRecord& record) { see(record.ticks); }
-  void operator()(const MemoryEvent& event) { see(event.ticks); }
-  void operator()(const InstantRecord& record) { see(record.ticks, record.name); }
-  void operator()(const CounterRecord& record) { see(record.ticks, record.name); }
-
- private:
-  void see(std::uint64_t ticks) { last_ticks_ = std::max(last_ticks_, ticks); }
-  void see(std::uint64_t ticks, NameNumber name) {
-    see(ticks);
-    check(name);
-  }
-  void check(NameNumber name) {
-    const auto number = static_cast<std::uint32_t>(name);
-    const bool is_of_process = (number & kOfProcess) != 0;
-    const std::uint32_t at = number & ~kOfProcess;
-    are_sound_ = are_sound_ && at != 0 && at <= (is_of_process ? process_names_ : names_);
-  }
-
-  const std::size_t names_;
-  const std::size_t process_names_;
-  const ModuleMap* const modules_;
-  bool are_sound_ = true;
-  std::uint64_t last_ticks_ = 0;
-};
-
 /// The process's code and names, and one window's parts, while they are put together.
 struct Parts {
   struct Log {
@@ -140,8 +57,23 @@ struct Parts {
     std::map<std::uint64_t, Chunk*> chunks;  // by sequence
   };
 
-  std::map<std::uint64_t, Chunk*> definitions;  // by sequence
+  std::map<std::uint64_t, Chunk*> definitions;  // by sequence, and so are the next two
+  std::map<std::uint64_t, Chunk*> devices;
+  std::map<std::uint64_t, Chunk*> device_memory;
   std::map<std::uint64_t, Log> logs;
+
+  std::map<std::uint64_t, Chunk*>& chunks_of(std::uint64_t log) {
+    switch (log) {
+      case kDefinitions:
+        return definitions;
+      case kDevices:
+        return devices;
+      case kDeviceMemory:
+        return device_memory;
+      default:
+        return logs[log].chunks;
+    }
+  }
 
   std::optional<WindowDefinition> window;
   std::map<std::string, std::string> metadata;
@@ -225,10 +157,8 @@ class Restorer {
     chunk->committed =
         static_cast<std::size_t>(whole_words(*slot.head, chunk->words(), chunk->capacity));
     const std::uint64_t window = slot.head->window.load();
-    const std::uint64_t log = slot.head->log;
     auto& chunks = window == kProcessWindow ? process_definitions_
-                   : log == kDefinitions    ? windows_[window].definitions
-                                            : windows_[window].logs[log].chunks;
+                                            : windows_[window].chunks_of(slot.head->log);
     if (!chunks.try_emplace(slot.head->sequence, chunk).second) ++unreadable_;
   }
 
@@ -303,13 +233,22 @@ class Restorer {
       if (losses.window.load() == window) restored.lost += losses.records.load();
     }
     std::uint64_t last_ticks = restored.started.ticks;
+    RestoredDeviceMemory::Logs logs;
     for (auto& [number, log] : parts.logs) {
       if (!log.thread) {
         unreadable_ += log.chunks.size();
         continue;
       }
-      restored.logs.push_back(restore_log(log, options, last_ticks));
+      logs[number] = restored.logs.emplace_back(restore_log(log, options, last_ticks));
     }
+    RestoredDevices devices;
+    add_chunks(parts.devices, devices);
+    restored.device_trace = devices.take();
+    RestoredDeviceMemory device_memory(logs);
+    add_chunks(parts.device_memory, device_memory);
+    restored.device_memory = device_memory.take();
+    restored.lost += device_memory.lost();
+    last_ticks = std::max(last_ticks, device_memory.last_ticks());
     const ClockSample beat = last_heartbeat(head);
     if (parts.close) {
       restored.ended = parts.close->ended;
@@ -319,6 +258,13 @@ class Restorer {
       restored.ended = sample_at(std::max(last_ticks, alive.ticks), head.first_sample, alive);
     }
     return {.recording = Recording::restored(std::move(restored)), .was_open = !parts.close};
+  }
+
+  template <typename Restored>
+  void add_chunks(const std::map<std::uint64_t, Chunk*>& chunks, Restored& restored) {
+    for (const auto& [sequence, chunk] : chunks) {
+      if (!restored.add(chunk->words(), chunk->committed)) ++unreadable_;
+    }
   }
 
   std::shared_ptr<ThreadLog> restore_log(Parts::Log& log,

@@ -4,7 +4,7 @@
 
 namespace tbtrace::recorder {
 
-std::size_t DeviceActivities::Hash::operator()(const DevicePlace& place) const {
+std::size_t hash_of(const DevicePlace& place) {
   const auto word = [](std::uint32_t high, std::uint32_t low) {
     return std::uint64_t{high} << 32 | low;
   };

@@ -25,6 +25,7 @@ struct DevicePlace {
 
   bool operator==(const DevicePlace&) const = default;
 };
+std::size_t hash_of(const DevicePlace& place);
 
 /// What a memcpy copied or a memset set.
 struct DeviceTransfer {
@@ -68,7 +69,7 @@ class DeviceActivities {
     DeviceActivityKind kind;
   };
   struct Hash {
-    std::size_t operator()(const DevicePlace& place) const;
+    std::size_t operator()(const DevicePlace& place) const { return hash_of(place); }
   };
 
   std::uint32_t row_of(const DevicePlace& place);

@@ -21,7 +21,18 @@ std::int64_t block_of(std::int64_t requested) {
 
 }  // namespace
 
+DeviceMemory::DeviceMemory(std::shared_ptr<DeviceMemoryJournal> journal)
+    : journal_(std::move(journal)) {
+  if (journal_ != nullptr) journal_->begin();
+}
+
+void DeviceMemory::close() {
+  if (journal_ != nullptr) journal_->close();
+  is_closed_ = true;
+}
+
 void DeviceMemory::start(int device, const AllocatorTotals& totals) {
+  if (journal_ != nullptr) journal_->start(device, totals);
   devices_.try_emplace(device, Device{.allocated = totals.allocated});
 }
 
@@ -40,6 +51,7 @@ void DeviceMemory::settle(Device& device, const AllocatorTotals& totals) {
 
 void DeviceMemory::add(const AllocatorEvent& told, const AllocatorTotals& totals,
                        std::uint64_t ticks, const ThreadLog* log) noexcept {
+  if (journal_ != nullptr) journal_->add(told, totals, ticks, log);
   try {
     const auto [place, is_first] = devices_.try_emplace(told.device);
     Device& device = place->second;
@@ -68,14 +80,19 @@ void DeviceMemory::add(const AllocatorEvent& told, const AllocatorTotals& totals
   }
 }
 
-/// What is told next has nothing to compare with.
 void DeviceMemory::lose(int device) noexcept {
+  if (journal_ != nullptr) journal_->lose(device);
   ++lost_;
+  skip(device);
+}
+
+void DeviceMemory::skip(int device) noexcept {
   const auto known = devices_.find(device);
   if (known != devices_.end()) known->second = {};
 }
 
 void DeviceMemory::end(int device, const AllocatorTotals& totals) {
+  if (journal_ != nullptr) journal_->end(device, totals);
   const auto known = devices_.find(device);
   if (known != devices_.end()) settle(known->second, totals);
 }

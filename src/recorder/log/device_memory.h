@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "recorder/log/device_journal.h"
 #include "recorder/log/record.h"
 #include "recorder/log/thread_log.h"
 
@@ -42,6 +44,10 @@ struct DeviceMemoryEvent {
 
 class DeviceMemory {
  public:
+  DeviceMemory() = default;
+  /// With a journal, all that it hears is kept there, too.
+  explicit DeviceMemory(std::shared_ptr<DeviceMemoryJournal> journal);
+
   /// What there is on a device before its first event; without meaning after that.
   void start(int device, const AllocatorTotals& totals);
   /// Events of a device come in their order. Without a log, the thread is not recorded, and only
@@ -51,8 +57,10 @@ class DeviceMemory {
            const ThreadLog* log) noexcept;
   /// An event of the device that there was no memory for.
   void lose(int device) noexcept;
+  /// Something is not known of the device: its next event has nothing to compare with.
+  void skip(int device) noexcept;
   /// What is told from now on is only looked at for the size of the last block.
-  void close() { is_closed_ = true; }
+  void close();
   /// What there is on a device after its last event; without meaning where something was told since
   /// close(). Without either, the last block is taken to be as large as was asked for.
   void end(int device, const AllocatorTotals& totals);
@@ -74,6 +82,7 @@ class DeviceMemory {
 
   static void settle(Device& device, const AllocatorTotals& totals);
 
+  std::shared_ptr<DeviceMemoryJournal> journal_;
   std::deque<DeviceMemoryEvent> events_;
   std::map<int, Device> devices_;
   bool is_closed_ = false;

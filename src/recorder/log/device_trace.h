@@ -144,4 +144,11 @@ struct DeviceTrace {
 /// What is known once the device has finished the work of the recording.
 using PendingDeviceTrace = std::shared_future<std::shared_ptr<const DeviceTrace>>;
 
+/// Adds the activities outside of a window's time that a call in `rows` began.
+void add_begun(DeviceTrace& rows, const DeviceActivities& outside);
+
+/// Without the rows that had ended before or began later, unless a call between the two began them.
+/// Rows of tables stay.
+DeviceTrace rows_between(const DeviceTrace& trace, std::uint64_t from, std::uint64_t to);
+
 }  // namespace tbtrace::recorder

@@ -53,11 +53,17 @@ Recording::Recording(IsRestored, RestoredRecording parts)
       ended_(parts.ended),
       bytes_at_start_(parts.bytes_at_start),
       lost_at_end_(parts.lost),
+      device_memory_(std::move(parts.device_memory)),
       forks_(fork_count()),
       closed_(true),
       logs_(std::move(parts.logs)),
       metadata_(std::move(parts.metadata)),
-      known_tensors_(std::move(parts.known_tensors)) {}
+      known_tensors_(std::move(parts.known_tensors)) {
+  if (parts.device_trace == nullptr) return;
+  std::promise<std::shared_ptr<const DeviceTrace>> promise;
+  promise.set_value(std::move(parts.device_trace));
+  device_trace_ = promise.get_future().share();
+}
 
 std::shared_ptr<Recording> Recording::restored(RestoredRecording parts) {
   return std::shared_ptr<Recording>(new Recording(IsRestored(), std::move(parts)));
@@ -120,12 +126,11 @@ std::shared_ptr<ThreadLog> Recording::add_thread(ThreadIdentity identity) {
   const std::lock_guard lock(mutex_);
   if (closed_) return nullptr;
   const std::uint64_t began = ticks();
+  const auto number = static_cast<std::uint32_t>(logs_.size());
   std::shared_ptr<LogHome> home;
-  if (journal_ != nullptr) {
-    home = journal_->add_log(static_cast<std::uint32_t>(logs_.size()), identity, began);
-  }
+  if (journal_ != nullptr) home = journal_->add_log(number, identity, began);
   return logs_.emplace_back(
-      std::make_shared<ThreadLog>(std::move(identity), options_, began, std::move(home)));
+      std::make_shared<ThreadLog>(std::move(identity), options_, began, std::move(home), number));
 }
 
 Status Recording::add_metadata(const std::string& key, std::string value_json) {
@@ -153,6 +158,14 @@ void Recording::add_known_tensors(std::vector<KnownTensor> tensors) {
     known_tensors_.push_back(tensor);
   }
   if (journal_ != nullptr) journal_->add_known_tensors(tensors);
+}
+
+std::shared_ptr<DeviceJournal> Recording::device_journal() const {
+  return journal_ == nullptr ? nullptr : journal_->devices();
+}
+
+std::shared_ptr<DeviceMemoryJournal> Recording::device_memory_journal() const {
+  return journal_ == nullptr ? nullptr : journal_->device_memory();
 }
 
 void Recording::set_device_trace(PendingDeviceTrace trace) { device_trace_ = std::move(trace); }

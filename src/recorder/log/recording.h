@@ -55,6 +55,8 @@ struct RestoredRecording {
   std::vector<std::shared_ptr<ThreadLog>> logs = {};
   std::map<std::string, std::string> metadata = {};
   std::vector<KnownTensor> known_tensors = {};
+  std::shared_ptr<const DeviceTrace> device_trace = {};  ///< null: none was asked for
+  std::vector<DeviceMemory> device_memory = {};
   OtherProcess process = {};
 };
 
@@ -88,6 +90,11 @@ class Recording {
 
   /// Says what the program's tensors are at this moment.
   void add_known_tensors(std::vector<KnownTensor> tensors);
+
+  /// Where its device rows and its device memory's events are kept beside the process; null:
+  /// nowhere.
+  std::shared_ptr<DeviceJournal> device_journal() const;
+  std::shared_ptr<DeviceMemoryJournal> device_memory_journal() const;
 
   /// Sets what devices did during the recording. Call it before close().
   void set_device_trace(PendingDeviceTrace trace);

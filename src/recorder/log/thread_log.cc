@@ -17,11 +17,12 @@ ThreadIdentity this_thread_identity() {
 }
 
 ThreadLog::ThreadLog(ThreadIdentity identity, std::shared_ptr<const RecordingOptions> options,
-                     std::uint64_t began, std::shared_ptr<LogHome> home)
+                     std::uint64_t began, std::shared_ptr<LogHome> home, std::uint32_t number)
     : identity_(std::move(identity)),
       options_(std::move(options)),
       began_(began),
-      home_(std::move(home)) {
+      home_(std::move(home)),
+      number_(number) {
   if (home_ == nullptr) return;
   names_.set_listener(
       [this](NameNumber number, const Name& name) { home_->add_name(number, name); });

@@ -33,15 +33,18 @@ ThreadIdentity this_thread_identity();
 class ThreadLog {
  public:
   /// `began` is an instant near its first record. Without a home, chunks are memory of the process.
+  /// `number` is its place among the logs of its recording.
   explicit ThreadLog(
       ThreadIdentity identity,
       std::shared_ptr<const RecordingOptions> options = std::make_shared<const RecordingOptions>(),
-      std::uint64_t began = ticks(), std::shared_ptr<LogHome> home = nullptr);
+      std::uint64_t began = ticks(), std::shared_ptr<LogHome> home = nullptr,
+      std::uint32_t number = 0);
   ThreadLog(const ThreadLog&) = delete;
   ThreadLog& operator=(const ThreadLog&) = delete;
   ~ThreadLog();
 
   const ThreadIdentity& identity() const { return identity_; }
+  std::uint32_t number() const { return number_; }
   /// Of its recording.
   const RecordingOptions& options() const { return *options_; }
 
@@ -150,6 +153,7 @@ class ThreadLog {
   std::shared_ptr<const RecordingOptions> options_;
   std::uint64_t began_;
   std::shared_ptr<LogHome> home_;
+  std::uint32_t number_;
   std::atomic<std::uint64_t> no_end_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;
   std::atomic<std::size_t> bytes_ = 0;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "recorder/log/device_journal.h"
 #include "recorder/log/known_tensors.h"
 #include "recorder/log/log_home.h"
 #include "recorder/log/recording_options.h"
@@ -36,6 +37,10 @@ class WindowJournal {
                                            std::uint64_t began) = 0;
   virtual void add_metadata(const std::string& key, const std::string& json) = 0;
   virtual void add_known_tensors(std::span<const KnownTensor> tensors) = 0;
+  /// Where the window's device rows are kept, also after close(). Keeps the window's journal, not the
+  /// recording. Null: there is no room, and they are kept in memory only.
+  virtual std::shared_ptr<DeviceJournal> devices() = 0;
+  virtual std::shared_ptr<DeviceMemoryJournal> device_memory() = 0;
   /// `lost`: records of threads that had no log.
   virtual void close(const ClockSample& ended, std::uint64_t lost) = 0;
   /// Nobody will ask for the recording: it is in a file, or nobody wants it. Not after keep().

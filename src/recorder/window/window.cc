@@ -60,12 +60,18 @@ Window::Window(std::shared_ptr<const Recording> recording, const Part& part)
     sort_memory();
   }
   if (!late.empty()) end_late(late);
-  if (part.from || part.to) leave_out_all_but(part);
+  const bool is_part = part.from || part.to;
+  const std::uint64_t from = part.from.value_or(recording_->started().ticks);
+  const std::uint64_t to = part.to.value_or(recording_->ended().ticks);
+  if (is_part) leave_out_all_but(from, to);
   ranges_may_cross_ = ranges_may_cross_ || !late.empty() || may_share_thread(*recording_);
   find_arrows();
   name_stacks();
   if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
   device_trace_ = recording_->device_trace();
+  if (device_trace_ != nullptr && is_part) {
+    device_trace_ = std::make_shared<const DeviceTrace>(rows_between(*device_trace_, from, to));
+  }
   if (device_trace_ != nullptr) {
     ranges_may_cross_ = true;  // drivers have clocks of their own
     device_links_ = std::make_unique<const DeviceLinks>(link_device_trace(*this, *device_trace_));
@@ -74,9 +80,7 @@ Window::Window(std::shared_ptr<const Recording> recording, const Part& part)
 
 Window::~Window() = default;
 
-void Window::leave_out_all_but(const Part& part) {
-  const std::uint64_t from = part.from.value_or(recording_->started().ticks);
-  const std::uint64_t to = part.to.value_or(recording_->ended().ticks);
+void Window::leave_out_all_but(std::uint64_t from, std::uint64_t to) {
   const auto is_outside = [&](std::uint64_t ticks) { return ticks < from || ticks > to; };
   ranges_.keep_between(from, to);
   std::erase_if(memory_, [&](const Memory& memory) { return is_outside(memory.event.ticks); });

@@ -104,7 +104,7 @@ class Window {
   void read_log(std::uint32_t log, std::vector<LateEnd>& late);
   void add_device_memory();
   void end_late(std::vector<LateEnd>& late);
-  void leave_out_all_but(const Part& part);
+  void leave_out_all_but(std::uint64_t from, std::uint64_t to);
   void find_arrows();
   void name_stacks();
 

@@ -14,7 +14,9 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -40,17 +42,47 @@ using tbtrace::ProcessOptions;
 using tbtrace::Profiler;
 using tbtrace::ProfilerOptions;
 
+std::string journal_folder;  // empty: there is none
+
 #ifdef FAKE_CUPTI_130
+tbtrace::fake_cuda::FakeCuda& gpu() {
+  static auto& one = *new tbtrace::fake_cuda::FakeCuda(FAKE_CUPTI_130, FAKE_CUDA_DRIVER);
+  return one;
+}
+
 /// Beside each product a GPU that is not there runs a kernel.
 void launch() {
-  static const auto& gpu = *new tbtrace::fake_cuda::FakeCuda(FAKE_CUPTI_130, FAKE_CUDA_DRIVER);
   const tbtrace::record_function range("launch");
-  gpu.cupti.launch({.name = "product", .time = {.duration_ns = 10'000}});
+  gpu().cupti.launch({.name = "product", .time = {.duration_ns = 10'000}});
+}
+
+bool journal_has(std::string_view text) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(journal_folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    if (bytes.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// Until CUPTI has returned what was launched so far: a last kernel, of no operator, is in the
+/// journal after all others.
+void wait_for_kernels() {
+  if (journal_folder.empty()) return;
+  gpu().cupti.launch({.name = "the_last_kernel", .time = {.duration_ns = 10'000}});
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (journal_has("the_last_kernel")) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::cerr << "the kernels are not in the journal\n";
+  ::_exit(9);
 }
 const std::vector<Activity> kActivities = {Activity::cpu, Activity::cuda};
 constexpr std::uint64_t kKernels = 3;
 #else
 void launch() {}
+void wait_for_kernels() {}
 const std::vector<Activity> kActivities = {Activity::cpu};
 constexpr std::uint64_t kKernels = 0;
 #endif
@@ -80,21 +112,15 @@ int check(const std::string& folder, std::uint64_t expected_kernels) {
   return std::cerr << products << " products, " << kernels << " kernels\n", 1;
 }
 
-bool has_journal = false;
-
-std::string journal_of(const std::string& folder) {
-  return has_journal ? folder + "/journal" : std::string();
-}
-
 ProfilerOptions options(const std::string& folder, const ProcessOptions& process = {}) {
   return {.activities = kActivities,
           .on_trace_ready = tbtrace::tensorboard_trace_handler(folder, {.worker_name = "w"}),
           .process = process,
-          .journal = {.directory = journal_of(folder)}};
+          .journal = {.directory = journal_folder}};
 }
 
 int recover(const std::string& folder) {
-  const auto recovery = tbtrace::recover(journal_of(folder), {.output = folder, .remove = true});
+  const auto recovery = tbtrace::recover(journal_folder, {.output = folder, .remove = true});
   if (!recovery.ok()) return std::cerr << recovery.status().message() << '\n', 1;
   std::size_t windows = 0;
   for (const tbtrace::RecoveredJournal& journal : recovery->journals) {
@@ -125,6 +151,7 @@ int record_next(const std::string& folder) {
 void record(Profiler& profiler) {
   profiler.start();
   for (int times = 0; times < 3; ++times) work();
+  wait_for_kernels();
 }
 
 std::unique_ptr<Profiler> of_the_program;  // destroyed after main()
@@ -159,7 +186,9 @@ int main(int argc, char** argv) {
   std::string_view way = argv[1];
   const std::string folder = argv[2];
   constexpr std::string_view kWithJournal = "journal_";
-  has_journal = way.starts_with(kWithJournal) || way == "recover" || way == "next";
+  if (way.starts_with(kWithJournal) || way == "recover" || way == "next") {
+    journal_folder = folder + "/journal";
+  }
   if (way.starts_with(kWithJournal)) way.remove_prefix(kWithJournal.size());
   if (way == "recover") return recover(folder);
   if (way == "next") return record_next(folder);

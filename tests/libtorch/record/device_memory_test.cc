@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <stop_token>
@@ -16,6 +17,7 @@
 #include <torch/torch.h>
 
 #include <tbtrace/profiler.h>
+#include <tbtrace/recover.h>
 #include <tbtrace/trace.h>
 
 #include "fixtures/whole_file.h"
@@ -67,15 +69,16 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 /// Those of devices.
-std::vector<Row> rows(Profiler& profiler) {
+std::vector<Row> rows(const Trace& trace) {
   std::vector<Row> rows;
-  const Trace trace = trace_of(profiler);
   for (const MemoryRecord& record : trace.memory()) {
     if (record.device_type != DeviceType::cuda) continue;
     rows.push_back({record.device_id, record.bytes, record.total_allocated_bytes});
   }
   return rows;
 }
+
+std::vector<Row> rows(Profiler& profiler) { return rows(trace_of(profiler)); }
 
 class DeviceMemoryProfiler : public ::testing::Test {
  protected:
@@ -93,6 +96,30 @@ class DeviceMemoryProfiler : public ::testing::Test {
 
   std::vector<std::string> warnings_;
 };
+
+TEST_F(DeviceMemoryProfiler, HasTheBlocksOfAnOpenWindowInItsJournal) {
+  const Folder folder;
+  ProfilerOptions journaled = options();
+  journaled.journal = {.directory = folder / "journal"};
+  Profiler profiler(journaled);
+  profiler.start();
+  const std::uint64_t one = gpu().allocate(0, 1000);
+  const std::uint64_t two = gpu().allocate(1, 100, 2048);
+  gpu().free(1, two);
+  gpu().free(0, one);
+  // What the process would leave if it ended now.
+  std::filesystem::copy(folder / "journal", folder / "left",
+                        std::filesystem::copy_options::recursive);
+  const auto recovery = recover(folder / "left", {.output = folder / "recovered"});
+  profiler.stop();
+  ASSERT_TRUE(recovery.ok()) << recovery.status().message();
+  ASSERT_THAT(recovery->journals, SizeIs(1));
+  ASSERT_THAT(recovery->journals[0].windows, SizeIs(1));
+  const auto trace = read_trace(recovery->journals[0].windows[0].path, {.strict = true});
+  ASSERT_TRUE(trace.ok()) << trace.status().message();
+  EXPECT_THAT(rows(*trace), SizeIs(4));
+  EXPECT_EQ(rows(*trace), rows(profiler));
+}
 
 TEST_F(DeviceMemoryProfiler, RecordsBlocksAsTheAllocatorMadeThem) {
   const std::uint64_t before = gpu().allocate(1, 5000, 512);
