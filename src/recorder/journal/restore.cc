@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -49,20 +50,22 @@ void restore_name(NameTable& table, NameDefinition definition) {
   table.add(std::move(definition.name));
 }
 
+using Chunks = std::map<std::uint64_t, Chunk*>;  // by sequence
+
 /// The process's code and names, and one window's parts, while they are put together.
 struct Parts {
   struct Log {
     std::optional<ThreadDefinition> thread;
     std::vector<NameDefinition> names;
-    std::map<std::uint64_t, Chunk*> chunks;  // by sequence
+    Chunks chunks;
   };
 
-  std::map<std::uint64_t, Chunk*> definitions;  // by sequence, and so are the next two
-  std::map<std::uint64_t, Chunk*> devices;
-  std::map<std::uint64_t, Chunk*> device_memory;
+  Chunks definitions;
+  Chunks devices;
+  Chunks device_memory;
   std::map<std::uint64_t, Log> logs;
 
-  std::map<std::uint64_t, Chunk*>& chunks_of(std::uint64_t log) {
+  Chunks& chunks_of(std::uint64_t log) {
     switch (log) {
       case kDefinitions:
         return definitions;
@@ -73,6 +76,12 @@ struct Parts {
       default:
         return logs[log].chunks;
     }
+  }
+
+  std::vector<Chunks*> all_chunks() {
+    std::vector<Chunks*> all = {&definitions, &devices, &device_memory};
+    for (auto& [number, log] : logs) all.push_back(&log.chunks);
+    return all;
   }
 
   std::optional<WindowDefinition> window;
@@ -103,6 +112,10 @@ class Restorer {
     same_boot_ = is_boot_of_this_machine(head);
     unreadable_ = files_->unreadable();
     for (const MappedJournal::Slot& slot : files_->slots()) add_slot(slot);
+    close_holes(process_definitions_);
+    for (auto& [window, parts] : windows_) {
+      for (Chunks* const chunks : parts.all_chunks()) close_holes(*chunks);
+    }
     read_process_names();
     home_ = std::make_shared<RestoredHome>(files_, process_names_);
     for (auto& [window, parts] : windows_) {
@@ -139,8 +152,10 @@ class Restorer {
       has_valid_mark = true;
       checked = mark.words;
     }
-    if (has_mark && !has_valid_mark) ++unreadable_;  // something has written over it
-    if (has_mark && !has_valid_mark) return 0;
+    if (has_mark && !has_valid_mark && same_boot_) {
+      ++unreadable_;  // something has written over it
+      return 0;
+    }
     if (!is_sound || written > most) {
       ++unreadable_;
       return checked;
@@ -148,7 +163,27 @@ class Restorer {
     if (same_boot_ || written <= checked) return std::max(written, checked);
     // Of pages that the machine's end kept from the disk, nobody knows what is in them.
     unchecked_words_ += written - checked;
+    cut_.insert(words);
     return checked;
+  }
+
+  /// Of a log whose chunks lack one, or the end of one, a reader would take what is around the hole
+  /// for neighbours. After the machine's end the rest is left out; otherwise it is damage.
+  void close_holes(Chunks& chunks) {
+    std::uint64_t next = 0;
+    for (auto at = chunks.begin(); at != chunks.end(); ++at) {
+      const auto& [sequence, chunk] = *at;
+      if (sequence != next && same_boot_) ++unreadable_;
+      if (sequence != next && !same_boot_) {
+        for (auto rest = at; rest != chunks.end(); ++rest) {
+          unchecked_words_ += rest->second->committed;
+        }
+        chunks.erase(at, chunks.end());
+        return;
+      }
+      // Nothing follows what is cut.
+      next = cut_.contains(chunk->words()) ? kDefinitions : sequence + 1;
+    }
   }
 
   void add_slot(const MappedJournal::Slot& slot) {
@@ -163,7 +198,7 @@ class Restorer {
   }
 
   template <typename Visit>
-  void for_each_definition(const std::map<std::uint64_t, Chunk*>& chunks, Visit&& visit) {
+  void for_each_definition(const Chunks& chunks, Visit&& visit) {
     for (const auto& [sequence, chunk] : chunks) {
       if (!read_definitions(chunk->words(), chunk->committed, visit)) ++unreadable_;
     }
@@ -261,7 +296,7 @@ class Restorer {
   }
 
   template <typename Restored>
-  void add_chunks(const std::map<std::uint64_t, Chunk*>& chunks, Restored& restored) {
+  void add_chunks(const Chunks& chunks, Restored& restored) {
     for (const auto& [sequence, chunk] : chunks) {
       if (!restored.add(chunk->words(), chunk->committed)) ++unreadable_;
     }
@@ -292,10 +327,11 @@ class Restorer {
   bool same_boot_ = false;
   std::shared_ptr<NameTable> process_names_ = std::make_shared<NameTable>();
   std::shared_ptr<RestoredHome> home_;
-  std::map<std::uint64_t, Chunk*> process_definitions_;
+  Chunks process_definitions_;
   std::map<std::uint64_t, Parts> windows_;
   std::size_t unreadable_ = 0;
   std::uint64_t unchecked_words_ = 0;
+  std::set<const std::uint64_t*> cut_;  // words of chunks whose end is left out
 };
 
 }  // namespace
