@@ -8,8 +8,8 @@ from typing import Any
 
 import ray
 
-from tbtrace import _tbtrace
-from tbtrace._job import TOGETHER, Job, Options, Paths, Row, combined_rows, job_of, row_of, without_repeats
+from tbtrace import _paths
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, without_repeats
 
 __all__ = ["summarize"]
 
@@ -28,8 +28,8 @@ def summarize(
     Paths travel, not files: all workers must reach `inputs`, and `cache`. `memory_per_task`: bytes
     that Ray reserves for reading one trace. Ray repeats the tasks of workers that die.
     """
-    paths, not_found = _tbtrace.find(inputs)
-    options = Options(group_by_stack_n, stack_source, strict, cache)
+    options = Options(group_by_stack_n, stack_source, strict, cache_folder(cache))
+    paths, not_found = _paths.find(inputs)
     if not paths:
         return job_of(combined_rows([], {}), not_found)
     resources: Any = {} if memory_per_task is None else {"memory": memory_per_task}

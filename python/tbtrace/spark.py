@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
-from tbtrace import _tbtrace
-from tbtrace._job import TOGETHER, Job, Options, Paths, Row, combined_rows, job_of, row_of, without_repeats
+from tbtrace import _paths
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, without_repeats
+
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["summarize"]
 
@@ -37,8 +38,8 @@ def summarize(
     """
     from pyspark import StorageLevel
 
-    paths, not_found = _tbtrace.find(inputs)
-    options = Options(group_by_stack_n, stack_source, strict, cache)
+    options = Options(group_by_stack_n, stack_source, strict, cache_folder(cache))
+    paths, not_found = _paths.find(inputs)
     if not paths:
         return job_of(combined_rows([], {}), not_found)
 
@@ -47,10 +48,7 @@ def summarize(
             for path in batch.column("path").to_pylist():
                 yield _batch(path, row_of(path, options))
 
-    # A few for each core: one per path would start a worker for each, one per core would wait for the slowest.
-    count = min(len(paths), 2 * session.sparkContext.defaultParallelism)
-    rows = session.createDataFrame(session.sparkContext.parallelize([[path] for path in paths], count), "path string")
-    rows = rows.mapInArrow(read, _COLUMNS).persist(StorageLevel.MEMORY_AND_DISK)
+    rows = _frame_of(session, paths).mapInArrow(read, _COLUMNS).persist(StorageLevel.MEMORY_AND_DISK)
     facts = rows.select("path", "facts").collect()
     repeats = without_repeats((row.path, Row.of(None, row.facts).digests) for row in facts)
 
@@ -67,6 +65,12 @@ def summarize(
     merged = [row for batch in rows.toArrow().to_batches() for row in _rows(batch)]
     read_rows.unpersist()
     return job_of(combined_rows(merged, {}), not_found)
+
+
+def _frame_of(session: SparkSession, paths: list[str]) -> DataFrame:
+    # A few for each core: one per path would start a worker for each, one per core would wait for the slowest.
+    count = min(len(paths), 2 * session.sparkContext.defaultParallelism)
+    return session.createDataFrame(session.sparkContext.parallelize([[path] for path in paths], count), "path string")
 
 
 def _batch(path: str, row: Row) -> pyarrow.RecordBatch:
