@@ -122,12 +122,13 @@ class Job:
         return self.partial.summary()
 
     def operators(self, group_by: OperatorGroup | Sequence[OperatorGroup] | None = None) -> _tbtrace.Operators:
-        """A row per operator, summed over all traces."""
-        return self.partial.operators(group_by)
+        """A row per operator, summed over all traces. Those of each trace: tbtrace.local.rows()."""
+        return self.partial.operators(_without_rank(group_by, "operators"))
 
     def kernels(self, group_by: KernelGroup | Sequence[KernelGroup] = "name") -> _tbtrace.Table:
-        """Kernels, summed over all traces: by 'name', 'launch', 'operator' or 'family'."""
-        return self.partial.kernels(group_by)
+        """Kernels, summed over all traces: by 'name', 'launch', 'operator' or 'family'. Those of each
+        trace: tbtrace.local.rows()."""
+        return self.partial.kernels(_without_rank(group_by, "kernels"))
 
     def modules(self, group_by: Literal["module", "type", "layer"] = "module", *, depth: int | None = None) -> _tbtrace.Table:
         """Modules of all traces: as a tree, by 'type' or by 'layer'."""
@@ -187,6 +188,14 @@ class Job:
         of single traces have the columns `input` and `rank`. Needs pyarrow. Raises FileExistsError if
         the run is there."""
         _write_parquet(self, os.fspath(directory), run)
+
+
+def _without_rank(group_by: Any, table: str) -> Any:
+    names = (group_by,) if isinstance(group_by, str) else group_by
+    if names is not None and "rank" in names:
+        message = f"a job has the {table} of all ranks added up; tbtrace.local.rows(inputs, {table!r}) has those of each rank"
+        raise ValueError(message)
+    return group_by
 
 
 class Children:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tbtrace import _paths
 from tbtrace._job import Children, Job, Options, Paths, cache_folder, combined_rows, job_of, row_of, without_repeats
 from tbtrace._progress import Bar
+from tbtrace._rows import OnError, Wanted, found
 
-__all__ = ["summarize"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["rows", "summarize"]
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int], object] | bool | None
@@ -48,6 +52,34 @@ def summarize(
     made = _each(paths, lambda path, children: row_of(path, options, children), workers, progress)
     repeats = without_repeats((path, row.digests) for path, row in zip(paths, made))
     return job_of(combined_rows(zip(paths, made), repeats), not_found)
+
+
+def rows(
+    inputs: Paths,
+    table: str = "kernels",
+    *,
+    workers: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    on_error: OnError = "raise",
+    strict: bool = False,
+    progress: Progress = None,
+    **arguments: Any,
+) -> pyarrow.Table:
+    """The rows of each trace by itself, with its path and rank (`input`, `rank`), as a pyarrow.Table.
+
+    `table` and `arguments`: a method of Partial with its arguments: `rows(inputs, "kernels",
+    group_by="operator")`. Units and columns are those of that table; `[unattributed]` and the other
+    rows of a trace add up to its total. A trace that is there twice has its rows twice.
+    `on_error`: with 'raise' the first input that cannot be read raises TraceError; with 'row' it is
+    a row that has only `input` and, in a last column, `problem`. Other arguments, and what is raised
+    besides, are those of summarize(); ValueError for a wrong table or argument. Needs pyarrow.
+    """
+    import pyarrow
+
+    workers = _number_of(workers)
+    wanted = Wanted(table, arguments, on_error, Options(strict=strict, cache=cache_folder(cache)))
+    paths, problems = found(inputs, wanted)
+    return pyarrow.concat_tables([wanted.schema.empty_table(), *_each(paths, wanted.of, workers, progress), *problems])
 
 
 def _number_of(workers: int | None) -> int:

@@ -114,6 +114,19 @@ class Engine:
 
         return summarize(self.session, inputs, **options)
 
+    def rows(self, inputs, table, **options):
+        """As a table of pyarrow, sorted by all that is in it."""
+        if ENGINE == "local":
+            made = tbtrace.local.rows(inputs, table, workers=2, **options)
+        elif ENGINE == "ray":
+            import pyarrow
+
+            made = pyarrow.concat_tables(batch for batch in tbtrace.ray.rows(inputs, table, **options).iter_batches(
+                batch_size=None, batch_format="pyarrow"))
+        else:
+            made = tbtrace.spark.rows(self.session, inputs, table, **options).toArrow()
+        return sorted(made.to_pylist(), key=str)
+
     def close(self):
         self.server.__exit__()
         if ENGINE == "ray":
@@ -254,6 +267,61 @@ class Jobs(unittest.TestCase):
         self.assertEqual((far.missing_ranks, far.remarks), (job.missing_ranks, as_far(job.remarks)))
         for table in ("operators", "kernels", "steps", "checks", "flops"):
             self.assertEqual(getattr(far, table)().to_dicts(), as_far(getattr(job, table)().to_dicts()), table)
+
+    def test_rows_are_those_of_each_trace(self):
+        paths = made_ranks(self.folder, RANKS)
+        traces = tbtrace.TraceSet.open(self.folder)
+        for table, options in (("kernels", {}), ("kernels", {"group_by": "operator"}), ("steps", {}), ("checks", {})):
+            made = self.engine.rows(self.folder, table, **options)
+            wanted = [{"input": row["input"], "rank": row.get("rank")} | row for row in getattr(traces, table)(**options).to_dicts()]
+            if table == "checks":  # those among the traces are of none; a table has no ranks
+                wanted = [row | {"rank": int(row["input"][-9:-5])} for row in wanted if row["input"]]
+            for row in [*made, *wanted]:
+                for name in ("grid", "block"):
+                    row.pop(name, None)  # as texts and as lists
+            self.assertEqual(made, sorted(wanted, key=str), (table, options))
+        operators = self.engine.rows(self.folder, "operators")
+        for trace, rank in zip(traces, traces.ranks):
+            own = {row["key"]: row["self_cpu_time_total_ns"] for row in trace.operators(figures="exact")}
+            self.assertEqual({row["key"]: row["self_cpu_time_total_ns"] for row in operators if row["rank"] == rank}, own)
+        self.assertEqual(sum(row["self_cpu_time_total_ns"] for row in operators if row["key"].startswith("[")),
+                         sum(row["self_cpu_time_total_ns"] for row in traces.operators() if row["key"].startswith("[")))
+
+        with self.assertRaisesRegex(ValueError, r"tbtrace.local.rows\(inputs, 'kernels'\)"):
+            self.engine.summarize(paths[:1]).kernels(("rank", "name"))
+        paths[3].write_bytes(b"")
+        inputs = [self.folder, self.folder / "missing.json"]
+        with self.assertRaisesRegex(Exception, "rank_0003.json: is empty|missing.json: "):
+            self.engine.rows(inputs, "kernels")
+        made = self.engine.rows(inputs, "kernels", on_error="row")
+        wrong = {row["input"]: row for row in made if row["problem"] is not None}
+        self.assertEqual(set(wrong), {str(paths[3]), str(self.folder / "missing.json")})
+        self.assertIn("is empty", wrong[str(paths[3])]["problem"])
+        self.assertEqual((wrong[str(paths[3])]["name"], wrong[str(paths[3])]["rank"]), (None, None))
+        for wrong_call in (lambda: self.engine.rows(inputs, "collectives"), lambda: self.engine.rows(inputs, "kernels", group_by="x"),
+                           lambda: self.engine.rows(inputs, "kernels", on_error="skip")):
+            self.assertRaises(ValueError, wrong_call)
+
+    def test_rows_go_to_few_files(self):
+        import pyarrow.dataset
+
+        made_ranks(self.folder, RANKS)
+        place = self.folder / "kernels"
+        if ENGINE == "local":
+            import pyarrow.parquet
+
+            place.mkdir()
+            pyarrow.parquet.write_table(tbtrace.local.rows(self.folder), place / "all.parquet")
+        elif ENGINE == "ray":
+            tbtrace.ray.rows(self.folder).write_parquet(str(place))
+        else:
+            tbtrace.spark.rows(self.engine.session, self.folder).write.parquet(str(place))
+        files = list(place.rglob("*.parquet"))
+        self.assertLessEqual(len(files), 4)  # two for each of two cores
+        stored = pyarrow.dataset.dataset([str(file) for file in files]).to_table()
+        wanted = tbtrace.TraceSet.open(self.folder).kernels()
+        self.assertEqual((len(stored), sum(stored["total_ns"].to_pylist())), (len(wanted), sum(wanted["total_ns"])))
+        self.assertEqual(set(stored["rank"].to_pylist()), {row["rank"] for row in wanted})
 
     def test_nothing_that_can_be_read_is_an_error(self):
         (self.folder / "empty.json").write_bytes(b"")
