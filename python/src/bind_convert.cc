@@ -130,8 +130,10 @@ void bind_convert(nb::module_& module) {
       "`worker`:\n"
       "names, those of the command line if None. `workers`: inputs at a time, None for one per\n"
       "core. A run appears complete or not at all; an existing log file is an error, unless\n"
-      "`overwrite` or `skip_existing`. Remote inputs ('s3://bucket/ranks/', by fsspec) are fetched\n"
-      "into a temporary folder first; if one cannot be, that is raised before anything is written.\n"
+      "`overwrite` or `skip_existing`. Remote inputs ('s3://bucket/ranks/', by fsspec) are "
+      "fetched\n"
+      "into a temporary folder first; if one cannot be, that is raised before anything is "
+      "written.\n"
       "`log_directory` is local.\n\n"
       "Returns what became of each input (`tbtrace.convert/1`). If one failed, the others are\n"
       "converted all the same; then the first failure is raised, unless `on_error='return'`.",
