@@ -289,7 +289,7 @@ class Jobs(unittest.TestCase):
                          sum(row["self_cpu_time_total_ns"] for row in traces.operators() if row["key"].startswith("[")))
 
         with self.assertRaisesRegex(ValueError, r"tbtrace.local.rows\(inputs, 'kernels'\)"):
-            self.engine.summarize(paths[:1]).kernels(("rank", "name"))
+            tbtrace.local.summarize(paths[:1]).kernels(("rank", "name"))
         paths[3].write_bytes(b"")
         inputs = [self.folder, self.folder / "missing.json"]
         with self.assertRaisesRegex(Exception, "rank_0003.json: is empty|missing.json: "):
