@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/checks.h>
+#include <tbtrace/partial.h>
 #include <tbtrace/report.h>
 #include <tbtrace/tables.h>
 
@@ -41,7 +44,10 @@ class CheckRun {
           };
           return finish_work(work, subjects_of_input(path, standard_), console_);
         },
-        {},
+        [&](const Partial& partial, const std::string& path) {
+          return finish_work([&] { return add(partial); }, subjects_of_input(path, standard_),
+                             console_);
+        },
         [&] {
           const int code = write();
           return code == kCheckFailed && loop.has_failed() ? kSomeInputsFailed : code;
@@ -54,6 +60,17 @@ class CheckRun {
     inputs_.push_back(checked_input(path, trace));
     traces_.push_back(checked_trace(path, trace));
     recorded_.push_back({path, recorded_lines(recorded_options(trace))});
+  }
+
+  /// A partial has the findings, not what was recorded.
+  Status add(const Partial& partial) {
+    Result<std::vector<CheckedInput>> inputs = checked_inputs(partial);
+    if (!inputs.ok()) return inputs.status();
+    Result<std::vector<CheckedTrace>> traces = checked_traces(partial);
+    if (!traces.ok()) return traces.status();
+    std::ranges::move(*inputs, std::back_inserter(inputs_));
+    std::ranges::move(*traces, std::back_inserter(traces_));
+    return {};
   }
 
   int write() {

@@ -105,6 +105,15 @@ JobList find_jobs(const FoundTraces& traces, const JobOptions& options = {});
 /// The jobs of the traces that partials contain, as far as partials say it; no file is looked at.
 JobList find_jobs(std::span<const PartialSource> sources);
 
+/// The files of all jobs that repeat another one, so that their figures count twice if both are
+/// added up: Job::repeated, and files with the rank, the iteration and the start of one of another
+/// job, such as those of a copied folder.
+std::vector<RepeatedFile> repeated_files(const JobList& list);
+
+/// The ranks of which no job has a file, up to the largest world size, or, if that is not known,
+/// the largest rank. Fails if a file names a world size above a million, too many to list.
+Result<std::vector<std::int64_t>> missing_ranks(const JobList& list);
+
 /// Whether a file is a merged trace, by its start.
 bool is_merged_trace(const std::string& path);
 

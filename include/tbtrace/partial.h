@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <tbtrace/arguments.h>
+#include <tbtrace/checks.h>
 #include <tbtrace/collectives.h>
 #include <tbtrace/export.h>
 #include <tbtrace/flame_graph.h>
@@ -96,6 +97,9 @@ class Partial {
 
   Partial copy() const;
 
+  /// Gives the source another name, for a partial made of a copy. Fails unless it has one source.
+  Status rename(std::string name);
+
   /// Adds another partial. Fails, and changes nothing, if the options differ, or if a trace is in
   /// both.
   Status merge(const Partial& other);
@@ -153,6 +157,17 @@ Result<AnalysisReport> steps_report(const Partial& partial);
 Result<AnalysisReport> gpu_report(const Partial& partial, const GpuOptions& options = {});
 /// MemoryView::peak and MemoryView::alive.
 Result<AnalysisReport> memory_report(const Partial& partial, const MemoryOptions& options = {});
+
+/// What `flops` says of each source, with the peaks of the table of devices.
+Result<AnalysisReport> flops_report(const Partial& partial);
+
+// The findings of checks (checks.h): of each source, by rank and name, and of all together, whose
+// input is empty. Each fails if the partial was made without reports, or by an older version.
+
+Result<AnalysisReport> checks_report(const Partial& partial);
+Result<std::vector<CheckedInput>> checked_inputs(const Partial& partial);
+/// For job_checks(). Fails if the partial was made without ranks.
+Result<std::vector<CheckedTrace>> checked_traces(const Partial& partial);
 
 // The sources as the ranks of a job, for analyse_job() (job_analysis.h). A source has at most 2,000
 // collectives, those with the lowest hashes (RankRecording); its steps are always whole. Each fails

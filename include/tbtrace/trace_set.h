@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct TraceOfSet {
   std::optional<std::int64_t> rank;  ///< from `distributedInfo` (TraceIdentity)
   Trace trace;
 };
+
+/// Whether a trace of this rank and path comes before the other one in a set (TraceSet).
+bool comes_before_in_set(std::optional<std::int64_t> rank, std::string_view path,
+                         std::optional<std::int64_t> other_rank, std::string_view other_path);
 
 /// An input that could not be read, and why.
 struct UnreadInput {
@@ -67,6 +72,11 @@ struct FoundTraces {
 /// files only archives are looked into: `ranks.tar.gz/rank0.json` is a path that read_trace()
 /// takes.
 FoundTraces find_traces(const std::vector<std::string>& inputs);
+
+/// What the name of a file says, by which folders are searched: `trace`, `archive`, `unfinished`
+/// (of a trace that is still being written), or nothing for hidden files and for others. `path`: in
+/// the searched folder. For those who list files of their own, such as those of an object store.
+std::string_view name_says(std::string_view path);
 
 /// The runs that a path of a comparison (diff.h) names: each match of a pattern, in natural order,
 /// else the path itself. A run is a trace, a directory with the traces of its ranks, or a baseline.

@@ -130,7 +130,11 @@ void bind_convert(nb::module_& module) {
       "`worker`:\n"
       "names, those of the command line if None. `workers`: inputs at a time, None for one per\n"
       "core. A run appears complete or not at all; an existing log file is an error, unless\n"
-      "`overwrite` or `skip_existing`.\n\n"
+      "`overwrite` or `skip_existing`. Remote inputs ('s3://bucket/ranks/', by fsspec) are "
+      "fetched\n"
+      "into a temporary folder first; if one cannot be, that is raised before anything is "
+      "written.\n"
+      "`log_directory` is local.\n\n"
       "Returns what became of each input (`tbtrace.convert/1`). If one failed, the others are\n"
       "converted all the same; then the first failure is raised, unless `on_error='return'`.",
       nb::sig("def convert(inputs: str | os.PathLike[str] | "
@@ -145,11 +149,18 @@ void bind_convert(nb::module_& module) {
   module.def(
       "find", find, "inputs"_a,
       "The traces that inputs name, without reading them: files, all traces in directories,\n"
-      "the matches of glob patterns. Named files are not looked at. Returns\n"
-      "paths, and (path, why) of directories and patterns without any trace.",
+      "the matches of glob patterns, here or where fsspec finds them ('s3://bucket/ranks/'). "
+      "Named\n"
+      "files are not looked at, nor are those in remote directories, of which the names decide.\n"
+      "Returns paths, local ones first, and (path, why) of directories and patterns without any\n"
+      "trace. Raises TraceError if a remote directory cannot be listed.",
       nb::sig("def find(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]]) "
               "-> tuple[list[str], list[tuple[str, str]]]"));
+  module.def(
+      "name_says", [](const std::string& path) { return std::string(name_says(path)); }, "path"_a,
+      "What the name of a file, or its path in a searched folder, says: 'trace', "
+      "'unfinished', 'archive'\nor ''.");
   module.def(
       "pictures_problem", [] { return capabilities().pictures_problem; },
       "Why event files have no flame graphs on this machine; empty if they have.");

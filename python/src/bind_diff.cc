@@ -17,6 +17,7 @@
 #include "diff_sides.h"
 #include "module.h"
 #include "python_trace.h"
+#include "sources.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,7 +26,7 @@ namespace tbtrace::python {
 namespace {
 
 void save_baseline(nb::handle path, nb::handle side, bool overwrite) {
-  const std::string place = path_of(path);
+  const std::string place = output_path(path, "write_baseline()");
   const std::vector<PythonRun> runs = side_of(side, "write_baseline", diff_arguments());
   const nb::gil_scoped_release working;
   check(write_baseline(sums_of_side(runs).figures, place, overwrite), place);

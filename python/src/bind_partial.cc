@@ -1,13 +1,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,6 +25,7 @@
 #include "operators.h"
 #include "partials/content.h"
 #include "report.h"
+#include "sources.h"
 #include "sql.h"
 #include "summary.h"
 #include "table_methods.h"
@@ -59,17 +57,26 @@ nb::bytes to_bytes(const PythonPartial& partial) {
 }
 
 PythonPartial read(nb::handle path) {
-  const std::string place = path_of(path);
+  const std::string place = input_path(path);
+  const FileHere file(place);
   const nb::gil_scoped_release working;
-  Result<Partial> partial = read_partial(place);
-  check_there(partial.status(), place);
+  Result<Partial> partial = read_partial(file.path());
+  check_there(partial.status(), file.path());
   return shared(value_of(std::move(partial), place));
 }
 
 void save(const PythonPartial& partial, nb::handle path, bool overwrite) {
-  const std::string place = path_of(path);
+  const std::string place = output_path(path, "save()");
   const nb::gil_scoped_release working;
   check(write_partial(*partial.partial, place, overwrite), place);
+}
+
+PythonPartial renamed(const PythonPartial& partial, nb::handle name) {
+  const std::string called = path_of(name);
+  const nb::gil_scoped_release working;
+  Partial copy = partial.partial->copy();
+  check(copy.rename(called));
+  return shared(std::move(copy));
 }
 
 PythonPartial merge(const std::vector<PythonPartial>& partials) {
@@ -144,45 +151,16 @@ PythonTable stragglers(const PythonPartial& partial) {
   return python_table(stragglers_report(job_of(partial)));
 }
 
-/// The ranks of which no source is, whatever job it is of. The largest world size counts.
-std::vector<std::int64_t> missing_ranks(const PythonPartial& partial) {
-  constexpr std::int64_t kMost = 1'000'000;
+std::vector<std::int64_t> ranks_without_source(const PythonPartial& partial) {
   const nb::gil_scoped_release working;
-  const JobList list = find_jobs(partial.partial->sources());
-  std::set<std::int64_t> there;
-  std::int64_t count = 0;
-  for (const Job& job : list.jobs) {
-    for (const std::int64_t rank : job.ranks()) there.insert(rank);
-    for (const RankRange& range : job.missing_ranks) count = std::max(count, range.last + 1);
-  }
-  if (count > kMost) {
-    throw Failure(Status(StatusCode::unreadable_input,
-                         "a trace is of a job of " + std::to_string(count) +
-                             " ranks, too many to list those that are missing"));
-  }
-  std::vector<std::int64_t> missing;
-  for (std::int64_t rank = 0; rank < count; ++rank) {
-    if (!there.contains(rank)) missing.push_back(rank);
-  }
-  return missing;
+  return value_of(missing_ranks(find_jobs(partial.partial->sources())));
 }
 
-/// (path, the path that it repeats) of sources with the rank and the start of another one.
+/// (path, the path that it repeats).
 std::vector<std::pair<nb::object, nb::object>> repeated(const PythonPartial& partial) {
   std::vector<std::pair<nb::object, nb::object>> repeated;
-  // By rank, iteration and start. Files whose names differ are of jobs of their own.
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string> first;
-  const JobList list = find_jobs(partial.partial->sources());
-  for (const Job& job : list.jobs) {
-    for (const RepeatedFile& file : job.repeated) {
-      repeated.emplace_back(path_object(file.file.path), path_object(file.repeats));
-    }
-    for (const JobFile& file : job.files) {
-      if (!file.rank || !file.start_ns) continue;
-      const auto [known, is_new] =
-          first.try_emplace({*file.rank, file.iteration.value_or(-1), *file.start_ns}, file.path);
-      if (!is_new) repeated.emplace_back(path_object(file.path), path_object(known->second));
-    }
+  for (const RepeatedFile& file : repeated_files(find_jobs(partial.partial->sources()))) {
+    repeated.emplace_back(path_object(file.file.path), path_object(file.repeats));
   }
   return repeated;
 }
@@ -195,6 +173,11 @@ PythonSummary summary(const PythonPartial& partial) {
       stragglers_of(value_of(rank_records(*partial.partial)));
   if (stragglers) add_straggler_findings(made, *stragglers);
   return PythonSummary(made, stragglers);
+}
+
+PythonTable checks(const PythonPartial& partial) {
+  const nb::gil_scoped_release working;
+  return python_table(value_of(checks_report(*partial.partial)));
 }
 
 std::vector<std::string> remarks(const PythonPartial& partial) {
@@ -223,6 +206,9 @@ void bind_partial(nb::module_& module) {
            "Writes a `.tbp` file. It appears complete or not at all.",
            nb::sig("def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) "
                    "-> None"))
+      .def("renamed", renamed, "name"_a,
+           "The same partial of one trace with another name for it. ValueError for several traces.",
+           nb::sig("def renamed(self, name: str) -> Partial"))
       .def("__getstate__", to_bytes)
       .def("__setstate__",
            [](PythonPartial& self, const nb::bytes& bytes) {
@@ -255,12 +241,14 @@ void bind_partial(nb::module_& module) {
            "The collectives of the job whose ranks the sources are, as TraceSet.collectives(). A\n"
            "partial has at most 2,000 of each trace, the same ones on all ranks; `notes` says if\n"
            "some are left out.")
+      .def("checks", checks,
+           "What is missing or contradictory in the traces and among them, as TraceSet.checks().")
       .def("clocks", clocks, "How the clocks of the ranks differ, as TraceSet.clocks().")
       .def(
           "stragglers", stragglers,
           "The ranks that hold up the job, as TraceSet.stragglers(); from all steps, whatever the\n"
           "partial leaves out.")
-      .def_prop_ro("missing_ranks", missing_ranks,
+      .def_prop_ro("missing_ranks", ranks_without_source,
                    "The ranks of which it has no trace, up to the largest world size that a trace "
                    "names.",
                    nb::sig("def missing_ranks(self) -> list[int]"))

@@ -1,10 +1,6 @@
-#include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <istream>
 #include <memory>
 #include <optional>
-#include <streambuf>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +25,7 @@
 #include "module.h"
 #include "operators.h"
 #include "report.h"
+#include "sources.h"
 #include "sql.h"
 #include "summary.h"
 #include "table_methods.h"
@@ -40,73 +37,6 @@ using namespace nb::literals;
 namespace tbtrace::python {
 namespace {
 
-/// Bytes that are there already, as a stream.
-class MemoryBuffer : public std::streambuf {
- public:
-  explicit MemoryBuffer(std::string_view bytes) {
-    char* const begin = const_cast<char*>(bytes.data());  // setg() takes no const; nobody writes
-    setg(begin, begin, begin + bytes.size());
-  }
-};
-
-/// The bytes of a Python file object, as a stream. Any thread may read it, one at a time.
-class FileObjectBuffer : public std::streambuf {
- public:
-  explicit FileObjectBuffer(nb::handle file) : read_(file.attr("read")) {}
-
-  /// Throws what Python's read() has thrown.
-  void check() {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- protected:
-  int_type underflow() override {
-    constexpr std::size_t kPiece = std::size_t{1} << 20;
-    const nb::gil_scoped_acquire python;
-    if (failure_) return traits_type::eof();
-    try {
-      const nb::object piece = read_(kPiece);
-      if (piece.is_none()) wrong_argument("the file object has no bytes yet; open it to block");
-      const nb::object bytes = nb::steal(PyBytes_FromObject(piece.ptr()));
-      if (!bytes.is_valid()) throw nb::python_error();
-      const auto content = nb::borrow<nb::bytes>(bytes);
-      piece_.assign(content.c_str(), content.size());
-    } catch (...) {
-      failure_ = std::current_exception();
-      return traits_type::eof();
-    }
-    setg(piece_.data(), piece_.data(), piece_.data() + piece_.size());
-    return piece_.empty() ? traits_type::eof() : traits_type::to_int_type(piece_.front());
-  }
-
- private:
-  const nb::object read_;
-  std::string piece_;
-  std::exception_ptr failure_;
-};
-
-/// What people call a file object.
-std::string name_of(nb::handle file) {
-  for (const char* const attribute : {"full_name", "path", "name"}) {
-    if (!nb::hasattr(file, attribute)) continue;
-    const nb::object name = file.attr(attribute);
-    if (nb::isinstance<nb::str>(name)) return path_of(name);
-  }
-  return "<file object>";
-}
-
-Result<Trace> read_bytes(std::string_view bytes, const ReadOptions& options) {
-  MemoryBuffer buffer(bytes);
-  std::istream stream(&buffer);
-  return read_trace(stream, options);
-}
-
-PythonTrace finish(Result<Trace> trace, std::string name) {
-  Trace read = value_of(std::move(trace), name);
-  check(read.check_not_merged(), name);
-  return {std::make_shared<const Trace>(std::move(read)), std::move(name)};
-}
-
 PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
                  const std::optional<Names>& arguments, const std::optional<std::string>& name) {
   ReadOptions options;
@@ -114,50 +44,7 @@ PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
   options.strict = strict;
   options.arguments = arguments_of(arguments);
   options.on_progress = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return may_go_on(); };
-  if (nb::hasattr(source, "read")) {
-    if (nb::hasattr(source, "encoding")) {
-      wrong_argument("the file object gives text; open the file with mode 'rb'");
-    }
-    const std::string called = name ? *name : name_of(source);
-    FileObjectBuffer buffer(source);
-    std::optional<Result<Trace>> trace;
-    {
-      const nb::gil_scoped_release working;
-      std::istream stream(&buffer);
-      trace.emplace(read_trace(stream, options));
-    }
-    buffer.check();
-    return finish(*std::move(trace), called);
-  }
-  if (!nb::isinstance<nb::bytes>(source) && PyObject_CheckBuffer(source.ptr()) != 0) {
-    const nb::object content = nb::steal(PyBytes_FromObject(source.ptr()));
-    if (!content.is_valid()) throw nb::python_error();
-    return read(content, threads, strict, arguments, name);
-  }
-  if (nb::isinstance<nb::bytes>(source)) {
-    const auto bytes = nb::borrow<nb::bytes>(source);
-    const std::string_view content(bytes.c_str(), bytes.size());
-    const nb::gil_scoped_release working;
-    return finish(read_bytes(content, options), name.value_or("<bytes>"));
-  }
-  const nb::object place = nb::module_::import_("tbtrace._paths").attr("opened")(source);
-  if (nb::hasattr(place, "read")) {
-    const nb::object closes = place.attr("__enter__")();
-    const auto close = [&] { place.attr("__exit__")(nb::none(), nb::none(), nb::none()); };
-    try {
-      PythonTrace trace = read(closes, threads, strict, arguments, name ? *name : path_of(source));
-      close();
-      return trace;
-    } catch (...) {
-      close();
-      throw;
-    }
-  }
-  const std::string path = path_of(place);
-  const nb::gil_scoped_release working;
-  Result<Trace> trace = read_trace(path, options);
-  check_there(trace.status(), path);
-  return finish(std::move(trace), name.value_or(path));
+  return read_source(source, options, name);
 }
 
 PythonOperators operators(const PythonTrace& self, const std::optional<Names>& group_by,
@@ -311,7 +198,7 @@ void export_chrome_trace(const PythonTrace& self, nb::handle path, const std::st
   const bool is_plugin = choice("dialect", dialect, {"kineto", "plugin"}) == 1;
   options.dialect = is_plugin ? Dialect::plugin : Dialect::kineto;
   options.overwrite = overwrite;
-  const std::string place = path_of(path);
+  const std::string place = output_path(path, "export_chrome_trace()");
   const nb::gil_scoped_release working;
   value_of(write_chrome_trace(*self.trace, place, options), place);
 }
@@ -319,7 +206,7 @@ void export_chrome_trace(const PythonTrace& self, nb::handle path, const std::st
 void export_stacks(const PythonTrace& self, nb::handle path, const std::string& metric,
                    bool overwrite) {
   need(kOperatorArguments, self, "export_stacks");
-  const std::string place = path_of(path);
+  const std::string place = output_path(path, "export_stacks()");
   const Trace* const trace = self.trace.get();
   const nb::gil_scoped_release working;
   check(write_exported_stacks({&trace, 1}, place, metric, overwrite), place);

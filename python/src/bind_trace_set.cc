@@ -16,11 +16,11 @@
 #include <tbtrace/checks.h>
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/operators.h>
-#include <tbtrace/trace_set.h>
 
 #include "arguments.h"
 #include "module.h"
 #include "operators.h"
+#include "read_set.h"
 #include "report.h"
 #include "sql.h"
 #include "summary.h"
@@ -34,29 +34,24 @@ namespace {
 
 PythonTraceSet open(nb::handle inputs, std::optional<int> workers, bool strict,
                     const std::optional<Names>& arguments) {
-  TraceSetOptions options;
-  options.threads = threads_of(workers);
-  options.strict = strict;
-  options.arguments = arguments_of(arguments);
-  options.on_progress = [](std::size_t /*done*/, std::size_t /*inputs*/) { return may_go_on(); };
-  const std::vector<std::string> paths = paths_of(inputs);
-  const nb::gil_scoped_release working;
-  return {std::make_shared<const TraceSet>(value_of(read_trace_set(paths, options))),
-          options.threads};
+  SetReading reading;
+  reading.workers = threads_of(workers);
+  reading.strict = strict;
+  reading.arguments = arguments_of(arguments);
+  return read_set(inputs, reading);
 }
 
-/// A trace of the set, which keeps the set alive.
 PythonTrace trace_at(const PythonTraceSet& self, std::ptrdiff_t number) {
-  const auto size = static_cast<std::ptrdiff_t>(self.traces->size());
+  const auto size = static_cast<std::ptrdiff_t>(self.traces().size());
   if (number < 0) number += size;
   if (number < 0 || number >= size) throw nb::index_error("the set has fewer traces");
-  const TraceOfSet& trace = (*self.traces)[static_cast<std::size_t>(number)];
-  return {std::shared_ptr<const Trace>(self.traces, &trace.trace), trace.path};
+  const SharedTrace& trace = self.traces()[static_cast<std::size_t>(number)];
+  return {trace.trace, trace.path};
 }
 
 nb::list unread(const PythonTraceSet& self) {
   nb::list unread;
-  for (const UnreadInput& input : self.traces->unread()) {
+  for (const UnreadInput& input : self.shared->unread) {
     unread.append(nb::make_tuple(path_object(input.path), input.status.message()));
   }
   return unread;
@@ -64,7 +59,7 @@ nb::list unread(const PythonTraceSet& self) {
 
 nb::list ranks(const PythonTraceSet& self) {
   nb::list ranks;
-  for (const TraceOfSet& trace : *self.traces) ranks.append(nb::cast(trace.rank));
+  for (const SharedTrace& trace : self.traces()) ranks.append(nb::cast(trace.rank));
   return ranks;
 }
 
@@ -76,21 +71,21 @@ PythonOperators operators(const PythonTraceSet& self, const std::optional<Names>
   const SummaryOptions options = summary_options(group_by, group_by_stack_n, stack_source);
   const nb::gil_scoped_release working;
   ExactSummaryBuilder sum(options);
-  for (const TraceOfSet& trace : *self.traces) sum.add(trace.trace);
+  for (const SharedTrace& trace : self.traces()) sum.add(*trace.trace);
   return PythonOperators(std::move(sum).finish());
 }
 
 PythonSummary summary(const PythonTraceSet& self) {
   need(kSummaryNeeds, self, "summary");
   const nb::gil_scoped_release working;
-  const TraceSet& traces = *self.traces;
+  const std::vector<SharedTrace>& traces = self.traces();
   std::vector<TraceSummary> made(traces.size());
   std::vector<RankRecord> records(traces.size());
   for_each_number(traces.size(), self.workers, [&](std::size_t number) {
     TraceSummaryOptions options;
     options.threads = 1;
-    made[number] = trace_summary(traces[number].trace, traces[number].path, options);
-    records[number] = rank_record(traces[number].trace, traces[number].path);
+    made[number] = trace_summary(*traces[number].trace, traces[number].path, options);
+    records[number] = rank_record(*traces[number].trace, traces[number].path);
   });
   std::optional<StragglerResult> stragglers = stragglers_of(std::move(records));
   if (stragglers) add_straggler_findings(made, *stragglers);
@@ -102,11 +97,11 @@ PythonPartial partial(const PythonTraceSet& self, int group_by_stack_n,
                       const std::string& stack_source) {
   const PartialOptions options = partial_options(group_by_stack_n, stack_source);
   const nb::gil_scoped_release working;
-  const TraceSet& traces = *self.traces;
+  const std::vector<SharedTrace>& traces = self.traces();
   std::vector<std::optional<Partial>> made(traces.size());
   for_each_number(traces.size(), self.workers, [&](std::size_t number) {
-    const TraceOfSet& trace = traces[number];
-    made[number].emplace(value_of(Partial::of(trace.trace, trace.path, options), trace.path));
+    const SharedTrace& trace = traces[number];
+    made[number].emplace(value_of(Partial::of(*trace.trace, trace.path, options), trace.path));
   });
   // Of traces with the same content the first path counts, as in jobs.
   std::vector<std::size_t> order(made.size());
@@ -129,9 +124,9 @@ PythonTable checks(const PythonTraceSet& self) {
   const nb::gil_scoped_release working;
   std::vector<CheckedInput> inputs;
   std::vector<CheckedTrace> checked;
-  for (const TraceOfSet& trace : *self.traces) {
-    inputs.push_back(checked_input(trace.path, trace.trace));
-    checked.push_back(checked_trace(trace.path, trace.trace));
+  for (const SharedTrace& trace : self.traces()) {
+    inputs.push_back(checked_input(trace.path, *trace.trace));
+    checked.push_back(checked_trace(trace.path, *trace.trace));
   }
   inputs.push_back({.input = {}, .findings = job_checks(checked)});
   return python_table(checks_report(inputs));
@@ -139,10 +134,10 @@ PythonTable checks(const PythonTraceSet& self) {
 
 /// The ranks of the set as one job.
 JobAnalysis job_of(const PythonTraceSet& self) {
-  const TraceSet& traces = *self.traces;
+  const std::vector<SharedTrace>& traces = self.traces();
   std::vector<RankRecord> records(traces.size());
   for_each_number(traces.size(), self.workers, [&](std::size_t number) {
-    records[number] = rank_record(traces[number].trace, traces[number].path);
+    records[number] = rank_record(*traces[number].trace, traces[number].path);
   });
   return analyse_job(std::move(records));
 }
@@ -177,17 +172,28 @@ void bind_trace_set(nb::module_& module) {
   set.def_static(
          "open", open, "inputs"_a, nb::kw_only(), "workers"_a = nb::none(), "strict"_a = false,
          "arguments"_a = nb::none(),
-         "Reads files, all traces in directories, and the matches of glob patterns.\n\n"
-         "`inputs`: one of these, or a list. `workers`: threads, None for one per core. `strict` "
-         "and\n`arguments` as for read(). What cannot be read is in `unread`. Raises TraceError "
-         "if\n"
-         "nothing can be read.",
-         nb::sig("def open(inputs: str | os.PathLike[str] | "
-                 "collections.abc.Sequence[str | os.PathLike[str]], *, workers: int | None = None, "
+         "Reads files, all traces in directories, and the matches of glob patterns, here or where\n"
+         "fsspec finds them ('s3://bucket/ranks/').\n\n"
+         "`inputs`: one of these, or a list, which may also have what read() takes: bytes and "
+         "file\n"
+         "objects; and Trace objects, which are shared, not copied. Rows name a trace by its "
+         "path;\n"
+         "bytes and file objects without a name are '<bytes 0>', by their place in the list. A\n"
+         "mapping from names to such values names them. The rank is always the one in the trace\n"
+         "(`distributedInfo`), None if it has none; names and places say nothing about it.\n"
+         "`workers`: threads, None for one per core. `strict` and `arguments` as for read(); they\n"
+         "do not apply to Trace objects. What cannot be read is in `unread`. Raises TraceError if\n"
+         "nothing can be read. Ctrl-C ends it.",
+         nb::sig("def open(inputs: str | os.PathLike[str] | Trace | bytes | bytearray | memoryview "
+                 "| typing.BinaryIO | "
+                 "collections.abc.Sequence[str | os.PathLike[str] | Trace | bytes | bytearray | "
+                 "memoryview | typing.BinaryIO] | "
+                 "collections.abc.Mapping[str, str | os.PathLike[str] | Trace | bytes | bytearray "
+                 "| memoryview | typing.BinaryIO], *, workers: int | None = None, "
                  "strict: bool = False, "
                  "arguments: str | collections.abc.Sequence[str] | None = None) "
                  "-> TraceSet"))
-      .def("__len__", [](const PythonTraceSet& self) { return self.traces->size(); })
+      .def("__len__", [](const PythonTraceSet& self) { return self.traces().size(); })
       .def("__getitem__", trace_at, "number"_a)
       .def(
           "__iter__",
@@ -231,12 +237,13 @@ void bind_trace_set(nb::module_& module) {
            "(docs/ranks.md). Usually without rows; `notes` says then that nobody does, or why "
            "that\nis not known.")
       .def("__repr__", [](const PythonTraceSet& self) {
-        return "<tbtrace.TraceSet: " + std::to_string(self.traces->size()) + " traces>";
+        return "<tbtrace.TraceSet: " + std::to_string(self.traces().size()) + " traces>";
       });
   add_table_methods(set);
   add_report_method(set, [](const PythonTraceSet& self) {
     NamedTraces named;
-    for (const TraceOfSet& trace : *self.traces) named.emplace_back(&trace.trace, trace.path);
+    for (const SharedTrace& trace : self.traces())
+      named.emplace_back(trace.trace.get(), trace.path);
     return named;
   });
 }

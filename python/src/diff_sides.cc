@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "python_trace.h"
+#include "sources.h"
 
 namespace nb = nanobind;
 
@@ -16,9 +17,13 @@ namespace {
 
 void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<PythonRun>& runs) {
   if (nb::isinstance<nb::str>(one) || nb::hasattr(one, "__fspath__")) {
-    for (const std::string& path : run_paths(path_of(one))) {
-      runs.push_back({.name = path, .path = path});
+    std::vector<std::string> paths;
+    if (is_remote(one)) {
+      paths = remote_matches(one);
+    } else {
+      paths = run_paths(input_path(one));
     }
+    for (const std::string& path : paths) runs.push_back({.name = path, .path = path});
     return;
   }
   if (nb::isinstance<PythonTrace>(one)) {
@@ -31,8 +36,8 @@ void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<
     const auto& set = nb::cast<const PythonTraceSet&>(one);
     need(needed, set, what);
     PythonRun run;
-    for (const TraceOfSet& trace : *set.traces) {
-      run.ranks.emplace_back(set.traces, &trace.trace);
+    for (const SharedTrace& trace : set.traces()) {
+      run.ranks.push_back(trace.trace);
       if (run.name.empty()) run.name = trace.path;
     }
     runs.push_back(std::move(run));
@@ -64,19 +69,20 @@ class SumOfRun {
 };
 
 void add_path(const PythonRun& run, bool with_stacks, SideSums& side) {
-  const FoundTraces traces = find_traces({run.path});
+  const FoundTraces traces = found_anywhere({run.path});
   for (const UnreadInput& unread : traces.unread) check(unread.status, unread.path);
   const bool is_file = traces.paths.size() == 1 && traces.paths.front() == run.path;
-  if (is_file && value_of(is_baseline_file(run.path), run.path)) {
-    std::vector<RunFigures> kept = value_of(read_baseline(run.path), run.path);
-    std::ranges::move(kept, std::back_inserter(side.figures));
-    return;
-  }
   ArgumentSet arguments = diff_arguments();
   if (with_stacks) arguments = arguments | run_stacks_arguments();
   SumOfRun sum(run.name, with_stacks);
   for (const std::string& rank : traces.paths) {
-    const Trace trace = value_of(read_trace(rank, {.arguments = arguments}), rank);
+    const FileHere file(rank);
+    if (is_file && value_of(is_baseline_file(file.path()), rank)) {
+      std::vector<RunFigures> kept = value_of(read_baseline(file.path()), rank);
+      std::ranges::move(kept, std::back_inserter(side.figures));
+      return;
+    }
+    const Trace trace = value_of(read_trace(file.path(), {.arguments = arguments}), rank);
     check(trace.check_not_merged(), rank);
     sum.add(trace, rank);
   }

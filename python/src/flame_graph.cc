@@ -7,6 +7,7 @@
 #include "failures.h"
 #include "module.h"
 #include "python_table.h"
+#include "sources.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -65,7 +66,7 @@ Status write(const PythonFlameGraph& graph, const FlameGraphSvgOptions& options,
 void save(const PythonFlameGraph& graph, nb::handle path, const std::optional<std::string>& title,
           std::optional<int> width, bool inverted, const std::string& order, bool overwrite) {
   const FlameGraphSvgOptions options = svg_options(graph, title, width, inverted, order);
-  const std::string place = path_of(path);
+  const std::string place = output_path(path, "save()");
   const nb::gil_scoped_release working;
   check(write(graph, options, place, overwrite), place);
 }

@@ -29,9 +29,24 @@ struct PythonTrace {
   std::string name;
 };
 
+/// A trace of a set, which others may hold as well.
+struct SharedTrace {
+  std::string path;
+  std::optional<std::int64_t> rank;
+  std::shared_ptr<const Trace> trace;
+};
+
+/// By rank and path, as TraceSet has them.
+struct SharedTraces {
+  std::vector<SharedTrace> traces;
+  std::vector<UnreadInput> unread;
+};
+
 struct PythonTraceSet {
-  std::shared_ptr<const TraceSet> traces;
+  std::shared_ptr<const SharedTraces> shared;
   int workers = 0;
+
+  const std::vector<SharedTrace>& traces() const { return shared->traces; }
 };
 
 struct PythonPartial {
@@ -51,7 +66,7 @@ inline void need(ArgumentSet needed, const PythonTrace& trace, const char* table
   check(trace.trace->check_read(needed, table));
 }
 inline void need(ArgumentSet needed, const PythonTraceSet& set, const char* table) {
-  for (const TraceOfSet& trace : *set.traces) check(trace.trace.check_read(needed, table));
+  for (const SharedTrace& one : set.traces()) check(one.trace->check_read(needed, table));
 }
 
 // The table that `make` makes of a Trace or of a Partial. If it has no rows, its notes say why:
@@ -78,17 +93,17 @@ PythonTable table_of(const PythonPartial& partial, const Make& make, const Why& 
 template <typename Make, typename Why>
 PythonTable table_of(const PythonTraceSet& set, const Make& make, const Why& why) {
   const nanobind::gil_scoped_release working;
-  const TraceSet& traces = *set.traces;
+  const std::vector<SharedTrace>& traces = set.traces();
   std::vector<std::optional<Result<AnalysisReport>>> made(traces.size());
   for_each_number(traces.size(), set.workers,
-                  [&](std::size_t number) { made[number].emplace(make(traces[number].trace)); });
+                  [&](std::size_t number) { made[number].emplace(make(*traces[number].trace)); });
   std::vector<ReportOfInput> reports;
   for (std::size_t number = 0; number < made.size(); ++number) {
-    const TraceOfSet& trace = traces[number];
+    const SharedTrace& trace = traces[number];
     reports.push_back({trace.rank, trace.path, value_of(*std::move(made[number]), trace.path)});
   }
   AnalysisReport joined = join_inputs(std::move(reports), traces.size() > 1);
-  if (joined.table.rows.empty()) joined.notes.push_back(why(&traces[0].trace));
+  if (joined.table.rows.empty()) joined.notes.push_back(why(traces[0].trace.get()));
   return python_table(std::move(joined));
 }
 

@@ -4,6 +4,7 @@
 
 #include "failures.h"
 #include "module.h"
+#include "sources.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,7 +33,7 @@ std::string frame(const PythonReport& report) {
 }
 
 void save(const PythonReport& report, nb::handle path, bool overwrite) {
-  const std::string place = path_of(path);
+  const std::string place = output_path(path, "save()");
   const nb::gil_scoped_release working;
   check(write_text(*report.html, place, overwrite), place);
 }
@@ -46,7 +47,7 @@ PythonReport report_of(const NamedTraces& traces, const std::optional<std::strin
   ReportPageOptions options;
   options.title = title.value_or("");
   if (views) options.views = listed(*views);
-  if (!source_root.is_none()) options.source_root = path_of(source_root);
+  if (!source_root.is_none()) options.source_root = input_path(source_root);
   options.bytes = static_cast<std::size_t>(limit);
   check(check_report_page_options(options));
   const nb::gil_scoped_release working;

@@ -13,6 +13,7 @@
 #include "arguments.h"
 #include "failures.h"
 #include "module.h"
+#include "sources.h"
 
 namespace nb = nanobind;
 
@@ -49,7 +50,7 @@ OptionValue value_in(const OptionDescription& option, nb::handle value) {
     case OptionType::number:
       return cast<double>(value);
     case OptionType::folder:
-      return path_of(value);
+      return input_path(value);
     case OptionType::steps:
       break;
   }

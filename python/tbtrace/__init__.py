@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from tbtrace import _tbtrace
+from tbtrace import _paths, _tbtrace
 from tbtrace._handler import tensorboard_trace_handler
 from tbtrace._signatures import with_signature as _with_signature
 from tbtrace._tbtrace import (
@@ -40,9 +40,9 @@ if _TYPE_CHECKING:
 
 compare_report = _with_signature(_tbtrace.compare_report)
 comparison = _with_signature(_tbtrace.comparison)
-convert = _with_signature(_tbtrace.convert)
+convert = _with_signature(_tbtrace.convert, _paths.convert)
 diff = _with_signature(_tbtrace.diff)
-find = _with_signature(_tbtrace.find)
+find = _with_signature(_tbtrace.find, _paths.find)
 key_averages = _with_signature(_tbtrace.key_averages)
 merge = _with_signature(_tbtrace.merge)
 rank_record = _with_signature(_tbtrace.rank_record)

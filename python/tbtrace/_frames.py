@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tbtrace import _tbtrace
+from tbtrace._paths import output
 
 _AT_ONCE = 4096  # rows that exist as dictionaries while one iterates
 
@@ -58,7 +59,7 @@ def to_parquet(table: _tbtrace.Table, path: str | os.PathLike[str], overwrite: b
     _package("pyarrow", "to_parquet")
     parquet = importlib.import_module("pyarrow.parquet")
     made = to_arrow(table, datetimes)
-    place = os.fspath(path)
+    place = os.fspath(output(path, "to_parquet()"))
     if not overwrite and os.path.lexists(place):
         raise FileExistsError(f"{place}: exists already; overwrite=True replaces it")
     number, waiting = tempfile.mkstemp(prefix=".tbtrace-", dir=os.path.dirname(place) or ".")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tbtrace import _tbtrace
-from tbtrace._paths import is_remote
+from tbtrace._paths import output
 
 
 def tensorboard_trace_handler(
@@ -33,9 +33,7 @@ def tensorboard_trace_handler(
     import tempfile
 
     log = logging.getLogger("tbtrace")
-    directory = os.fsdecode(dir_name)
-    if is_remote(directory):
-        raise ValueError(f"{directory}: the handler writes to a local directory; copy it from there")
+    directory = os.fsdecode(output(dir_name, "tensorboard_trace_handler()"))
     export_options = {"use_python_export": True} if use_python_export else {}
 
     if _tbtrace.pictures_problem():

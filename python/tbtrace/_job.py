@@ -21,9 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from tbtrace import _tbtrace
+from tbtrace import _paths, _tbtrace
 from tbtrace.__main__ import program
-from tbtrace._paths import is_remote
 from tbtrace._sql import answer
 
 Path = str | os.PathLike[str]
@@ -33,6 +32,7 @@ OperatorGroup = Literal["shape", "stack", "overload_name"]
 
 TOGETHER = 32  # partials that one task of a cluster merges
 
+_TABLES = 2  # another number with each change of what partials have
 _END = 65536  # bytes at each end of a file that its name in the cache depends on
 
 
@@ -122,12 +122,13 @@ class Job:
         return self.partial.summary()
 
     def operators(self, group_by: OperatorGroup | Sequence[OperatorGroup] | None = None) -> _tbtrace.Operators:
-        """A row per operator, summed over all traces."""
-        return self.partial.operators(group_by)
+        """A row per operator, summed over all traces. Those of each trace: tbtrace.local.rows()."""
+        return self.partial.operators(_without_rank(group_by, "operators"))
 
     def kernels(self, group_by: KernelGroup | Sequence[KernelGroup] = "name") -> _tbtrace.Table:
-        """Kernels of all traces: by 'name', 'launch', 'operator' or 'family'."""
-        return self.partial.kernels(group_by)
+        """Kernels, summed over all traces: by 'name', 'launch', 'operator' or 'family'. Those of each
+        trace: tbtrace.local.rows()."""
+        return self.partial.kernels(_without_rank(group_by, "kernels"))
 
     def modules(self, group_by: Literal["module", "type", "layer"] = "module", *, depth: int | None = None) -> _tbtrace.Table:
         """Modules of all traces: as a tree, by 'type' or by 'layer'."""
@@ -148,6 +149,18 @@ class Job:
     def memory(self, view: Literal["peak", "alive", "curve", "allocations"] = "peak") -> _tbtrace.Table:
         """The memory of each trace's devices ('peak', 'alive'), by rank."""
         return self.partial.memory(view)
+
+    def threads(self) -> _tbtrace.Table:
+        """How busy each thread of the host was, by rank."""
+        return self.partial.threads()
+
+    def flops(self) -> _tbtrace.Table:
+        """What the operators of each trace computed, by rank: multiply-adds, FLOPs, bytes and rates."""
+        return self.partial.flops()
+
+    def checks(self) -> _tbtrace.Table:
+        """What is missing or contradictory in the traces and among them, with cause and remedy."""
+        return self.partial.checks()
 
     def flame_graph(self, weight: str = "self_cpu_time_total") -> _tbtrace.FlameGraph:
         """The stacks of all traces."""
@@ -175,6 +188,14 @@ class Job:
         of single traces have the columns `input` and `rank`. Needs pyarrow. Raises FileExistsError if
         the run is there."""
         _write_parquet(self, os.fspath(directory), run)
+
+
+def _without_rank(group_by: Any, table: str) -> Any:
+    names = (group_by,) if isinstance(group_by, str) else group_by
+    if names is not None and "rank" in names:
+        message = f"a job has the {table} of all ranks added up; tbtrace.local.rows(inputs, {table!r}) has those of each rank"
+        raise ValueError(message)
+    return group_by
 
 
 class Children:
@@ -217,17 +238,21 @@ def row_of(path: str, options: Options, children: Children | None = None) -> Row
     this path is lost. Runs on a worker."""
     children = children or Children()
     try:
-        if options.cache is None:
-            with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
-                return _made(path, os.path.join(folder, "trace.tbp"), options, children)
-        place = os.path.join(options.cache, _cache_name(path, options))
-        with contextlib.suppress(_tbtrace.TraceError):
-            return _finished(path, _tbtrace.Partial.read(place), reused=True)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        return _made(path, place, options, children)
+        with contextlib.ExitStack() as needed:
+            place, size = _place_in_cache(path, options)
+            if place is None:
+                place = os.path.join(needed.enter_context(tempfile.TemporaryDirectory(prefix="tbtrace-")), "trace.tbp")
+            else:
+                with contextlib.suppress(_tbtrace.TraceError):
+                    return _finished(path, _tbtrace.Partial.read(place), size, reused=True)
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+            here = needed.enter_context(_paths.fetched(path, lambda: not children.ended))
+            return _made(path, here, place, options, children)
+    except _tbtrace.TraceError as problem:
+        return _failed(path, str(problem))
     except OSError as problem:
         return _failed(path, problem.strerror or str(problem))
-    except _tbtrace.TraceError as problem:
+    except ImportError as problem:  # of what a remote path needs
         return _failed(path, str(problem))
 
 
@@ -293,8 +318,9 @@ def _state_of(source: Mapping[str, Any], other: str | None) -> tuple[str, str | 
     return "whole", None
 
 
-def _made(path: str, place: str, options: Options, children: Children) -> Row:
-    command = [program(), "partial", path if path[:1] != "-" else f"./{path}", "-o", place, "--overwrite", "-q"]
+def _made(path: str, here: str, place: str, options: Options, children: Children) -> Row:
+    """`here`: the file itself, or a copy of a remote one."""
+    command = [program(), "partial", here if here[:1] != "-" else f"./{here}", "-o", place, "--overwrite", "-q"]
     command += ["--group-by-stack-n", str(options.group_by_stack_n), "--stack-source", options.stack_source]
     command += ["-j", str(options.threads)] + (["--strict"] if options.strict else [])
     for _ in range(2):  # once more if it is killed: perhaps memory was short for a moment
@@ -302,12 +328,12 @@ def _made(path: str, place: str, options: Options, children: Children) -> Row:
         if code >= 0 or -code == signal.SIGINT or children.ended:
             break
     if -code == signal.SIGINT or children.ended:  # Ctrl-C goes to all processes of a terminal
-        return _failed(path, "was interrupted")
+        return _failed(path, "was interrupted", here)
     if code < 0:
-        return _failed(path, f"its process was killed twice (signal {-code}); is there enough memory?")
+        return _failed(path, f"its process was killed twice (signal {-code}); is there enough memory?", here)
     if code > 0:
-        return _failed(path, os.fsdecode(said).strip().removeprefix("tbtrace: "))
-    return _finished(path, _tbtrace.Partial.read(place), reused=False)
+        return _failed(path, os.fsdecode(said).strip().removeprefix("tbtrace: ").replace(here, path), here)
+    return _finished(path, _tbtrace.Partial.read(place), _size_of(here), reused=False)
 
 
 def _size_of(path: str) -> int | None:
@@ -317,30 +343,54 @@ def _size_of(path: str) -> int | None:
     return None  # of a file in an archive
 
 
-def _not_read(path: str, message: str) -> File:
-    size = _size_of(path)
+def _not_read(path: str, message: str, here: str | None = None) -> File:
+    size = _size_of(here or path)
     return File(path, size=size, problem=message.removeprefix(f"{path}: "), state="empty" if size == 0 else "unreadable")
 
 
-def _failed(path: str, message: str) -> Row:
-    return Row(None, [_not_read(path, message)])
+def _failed(path: str, message: str, here: str | None = None) -> Row:
+    return Row(None, [_not_read(path, message, here)])
 
 
-def _finished(path: str, partial: _tbtrace.Partial, reused: bool) -> Row:
+def _finished(path: str, partial: _tbtrace.Partial, size: int | None, reused: bool) -> Row:
     (source,) = partial.sources
-    return Row(partial.to_bytes(), [File(path, digest=source["digest"], size=_size_of(path), reused=reused)])
+    if _paths.is_remote(path):
+        partial = partial.renamed(path)  # it was made of a copy
+    return Row(partial.to_bytes(), [File(path, digest=source["digest"], size=size, reused=reused)])
 
 
-def _cache_name(path: str, options: Options) -> str:
-    """Depends on the file's path, size, time and ends, on the options and on the program."""
+def cache_folder(path: Path | None) -> str | None:
+    """The folder of a cache, which all workers reach by a local path."""
+    return None if path is None else os.fspath(_paths.output(path, "the cache"))
+
+
+def _place_in_cache(path: str, options: Options) -> tuple[str | None, int | None]:
+    """Where the partial of a file is in the cache, None if it cannot be there; and the file's size."""
+    if options.cache is None:
+        return None, None
     facts = {name: value for name, value in asdict(options).items() if name not in ("cache", "threads")}
+    facts |= {"version": _tbtrace.__version__, "tables": _TABLES}
+    if _paths.is_remote(path):
+        state = _paths.facts_of_change(path)
+        if state is None:
+            return None, None
+        return os.path.join(options.cache, _cache_name(facts | state | {"path": path})), state["size"]
+    facts |= _facts_of_file(path)
+    return os.path.join(options.cache, _cache_name(facts)), facts["size"]
+
+
+def _facts_of_file(path: str) -> dict[str, Any]:
+    """Its path, size, time and ends."""
     with open(path, "rb") as file:
         state = os.fstat(file.fileno())
         ends = hashlib.sha256(file.read(_END))
         file.seek(max(0, state.st_size - _END))
         ends.update(file.read(_END))
-    facts |= {"path": os.path.abspath(path), "size": state.st_size, "time": state.st_mtime_ns}
-    facts |= {"ends": ends.hexdigest(), "version": _tbtrace.__version__}
+    facts = {"path": os.path.abspath(path), "size": state.st_size, "time": state.st_mtime_ns}
+    return facts | {"ends": ends.hexdigest()}
+
+
+def _cache_name(facts: Mapping[str, Any]) -> str:
     name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     return os.path.join(name[:2], f"{name}.tbp")
 
@@ -349,12 +399,11 @@ def _write_parquet(job: Job, directory: str, run: str) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    if is_remote(directory):
-        raise ValueError(f"{directory}: write_parquet() takes a local directory; copy it from there")
+    directory = _paths.output(directory, "write_parquet()")
     if not run or "/" in run or run.startswith("."):
         raise ValueError("run takes a name without a slash that does not begin with a dot")
     tables = _tbtrace.tables()
-    methods = {table["name"]: "operators" if table["name"] == "ops" else table["name"] for table in tables}
+    methods = {table["name"]: {"ops": "operators", "check": "checks"}.get(table["name"], table["name"]) for table in tables}
     kinds = {methods[table["name"]]: table["in_partials"] for table in tables if table["in_partials"]}
     places = {name: os.path.join(directory, name, f"run={run}") for name in kinds}
     for place in places.values():

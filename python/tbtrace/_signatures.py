@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def with_signature(function: Function) -> Function:
-    """The same function with the signature that its hints have.
+def with_signature(function: Function, called: Callable[..., Any] | None = None) -> Function:
+    """The same function with the signature that its hints have; or `called`, with this signature.
 
     Written as text and compiled, as dataclasses do it: a wrapper with `*args` would need a Signature
     object, and importing `inspect` takes longer than all else here.
@@ -17,7 +17,7 @@ def with_signature(function: Function) -> Function:
     signature, documentation, _ = function.__nb_signature__[0]  # type: ignore[attr-defined]
     head, arguments = signature.split("(", 1)
     name = head.removeprefix("def ")
-    space: dict[str, Any] = {"_function": function, "__name__": "tbtrace"}
+    space: dict[str, Any] = {"_function": called or function, "__name__": "tbtrace"}
     source = f"from __future__ import annotations\n{signature}:\n return _function({_passed_on(arguments)})"
     exec(source, space)
     made: Function = space[name]

@@ -57,7 +57,7 @@ def command(words: Sequence[str]) -> int:
     except ValueError as problem:
         sys.stderr.write(f"tbtrace: sql: {problem}\n")
         return 2
-    except (_tbtrace.TraceError, OSError, ModuleNotFoundError) as problem:
+    except (_tbtrace.TraceError, OSError, ImportError) as problem:
         sys.stderr.write(f"tbtrace: sql: {problem}\n")
         return 3
 

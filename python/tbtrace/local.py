@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tbtrace import _tbtrace
-from tbtrace._job import Children, Job, Options, Paths, combined_rows, job_of, row_of, without_repeats
+from tbtrace import _paths
+from tbtrace._job import Children, Job, Options, Paths, cache_folder, combined_rows, job_of, row_of, without_repeats
 from tbtrace._progress import Bar
+from tbtrace._rows import OnError, Wanted, found
 
-__all__ = ["summarize"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["rows", "summarize"]
+
+Made = TypeVar("Made")
+Progress = Callable[[int, int], object] | bool | None
 
 
 def summarize(
@@ -21,7 +29,7 @@ def summarize(
     group_by_stack_n: int = 5,
     stack_source: str = "auto",
     strict: bool = False,
-    progress: Callable[[int, int], object] | bool | None = None,
+    progress: Progress = None,
 ) -> Job:
     """The tables of all traces: operators, kernels, modules, lines and stacks over all, steps, GPU
     use and memory of each.
@@ -37,26 +45,66 @@ def summarize(
     Raises TraceError if no trace could be read. Ctrl-C, or an exception of `progress`, ends the
     processes at once.
     """
+    workers = _number_of(workers)
+    cache = cache_folder(cache)
+    paths, not_found = _paths.find(inputs)
+    options = Options(group_by_stack_n, stack_source, strict, cache, threads=max(1, workers // max(1, len(paths))))
+    made = _each(paths, lambda path, children: row_of(path, options, children), workers, progress)
+    repeats = without_repeats((path, row.digests) for path, row in zip(paths, made))
+    return job_of(combined_rows(zip(paths, made), repeats), not_found)
+
+
+def rows(
+    inputs: Paths,
+    table: str = "kernels",
+    *,
+    workers: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    on_error: OnError = "raise",
+    strict: bool = False,
+    progress: Progress = None,
+    **arguments: Any,
+) -> pyarrow.Table:
+    """The rows of each trace by itself, with its path and rank (`input`, `rank`), as a pyarrow.Table.
+
+    `table` and `arguments`: a method of Partial with its arguments: `rows(inputs, "kernels",
+    group_by="operator")`. Units and columns are those of that table; `[unattributed]` and the other
+    rows of a trace add up to its total. A trace that is there twice has its rows twice.
+    `on_error`: with 'raise' the first input that cannot be read raises TraceError; with 'row' it is
+    a row that has only `input` and, in a last column, `problem`. Other arguments, and what is raised
+    besides, are those of summarize(); ValueError for a wrong table or argument. Needs pyarrow.
+    """
+    import pyarrow
+
+    workers = _number_of(workers)
+    wanted = Wanted(table, arguments, on_error, Options(strict=strict, cache=cache_folder(cache)))
+    paths, problems = found(inputs, wanted)
+    return pyarrow.concat_tables([wanted.schema.empty_table(), *_each(paths, wanted.of, workers, progress), *problems])
+
+
+def _number_of(workers: int | None) -> int:
     if workers is not None and workers < 1:
         raise ValueError("workers takes a number from 1, or None")
-    paths, not_found = _tbtrace.find(inputs)
-    workers = workers or os.cpu_count() or 1
-    options = Options(group_by_stack_n, stack_source, strict, cache, threads=max(1, workers // max(1, len(paths))))
+    return workers or os.cpu_count() or 1
+
+
+def _each(paths: list[str], make: Callable[[str, Children], Made], workers: int, progress: Progress) -> list[Made]:
+    """What `make` makes of each path, in their order. What it raises ends all."""
     children = Children()
     pool = ThreadPoolExecutor(workers)
     with Bar.of(progress, len(paths)) as bar:
         try:
-            reading = {pool.submit(row_of, path, options, children): path for path in paths}
+            reading: list[Future[Made]] = [pool.submit(make, path, children) for path in paths]
             waiting = set(reading)
             bar.show(0)
             while waiting:
-                waiting = wait(waiting, return_when=FIRST_COMPLETED).not_done
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for each in done:
+                    each.result()
                 bar.show(len(paths) - len(waiting))
         except BaseException:
             children.end()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
-    rows = [(path, future.result()) for future, path in reading.items()]
-    repeats = without_repeats((path, row.digests) for path, row in rows)
-    return job_of(combined_rows(rows, repeats), not_found)
+    return [each.result() for each in reading]

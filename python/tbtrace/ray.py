@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import ray
 
-from tbtrace import _tbtrace
-from tbtrace._job import TOGETHER, Job, Options, Paths, Row, combined_rows, job_of, row_of, without_repeats
+from tbtrace import _paths
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, without_repeats
+from tbtrace._rows import OnError, Wanted, batches, found
 
-__all__ = ["summarize"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["rows", "summarize"]
 
 
 def summarize(
@@ -28,8 +33,8 @@ def summarize(
     Paths travel, not files: all workers must reach `inputs`, and `cache`. `memory_per_task`: bytes
     that Ray reserves for reading one trace. Ray repeats the tasks of workers that die.
     """
-    paths, not_found = _tbtrace.find(inputs)
-    options = Options(group_by_stack_n, stack_source, strict, cache)
+    options = Options(group_by_stack_n, stack_source, strict, cache_folder(cache))
+    paths, not_found = _paths.find(inputs)
     if not paths:
         return job_of(combined_rows([], {}), not_found)
     resources: Any = {} if memory_per_task is None else {"memory": memory_per_task}
@@ -45,6 +50,45 @@ def summarize(
         rows = rows.repartition(count).map_batches(_merge, batch_size=None, fn_kwargs={"repeats": repeats}).materialize()
         if count == 1:
             return job_of(combined_rows((_parts(row) for row in rows.take_all()), {}), not_found)
+
+
+def rows(
+    inputs: Paths,
+    table: str = "kernels",
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    on_error: OnError = "raise",
+    strict: bool = False,
+    memory_per_task: float | None = None,
+    **arguments: Any,
+) -> ray.data.Dataset:
+    """What tbtrace.local.rows() returns, as a Dataset, which is made when it is used; in any order.
+
+    A task reads several traces, one at a time, and makes one block of all: at most two for each CPU
+    of the cluster, so that `write_parquet()` writes few files.
+    """
+    wanted = Wanted(table, arguments, on_error, Options(strict=strict, cache=cache_folder(cache)))
+    paths, problems = found(inputs, wanted)
+    resources: Any = {} if memory_per_task is None else {"memory": memory_per_task}
+    none = ray.data.from_arrow([wanted.schema.empty_table(), *problems])
+    if not paths:
+        return none
+    count = min(len(paths), 2 * _cores())
+    items = ray.data.from_items([{"path": path} for path in paths], override_num_blocks=count)
+    read: Any = _read_rows
+    made = items.map_batches(read, batch_size=None, fn_kwargs={"wanted": wanted}, **resources)
+    return made.union(none) if problems else made
+
+
+def _cores() -> int:
+    there: Any = ray.cluster_resources  # without hints
+    return max(1, int(there().get("CPU", 1)))
+
+
+def _read_rows(batch: Any, wanted: Wanted) -> Iterator[pyarrow.Table]:
+    import pyarrow
+
+    yield pyarrow.Table.from_batches(batches([str(path) for path in batch["path"]], wanted), wanted.schema)
 
 
 def _read(batch: Any, options: Options) -> Any:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from tbtrace import _tbtrace
-from tbtrace._job import TOGETHER, Job, Options, Paths, Row, combined_rows, job_of, row_of, without_repeats
+from tbtrace import _paths
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, without_repeats
+
+from tbtrace._rows import OnError, Wanted, batches, found
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["summarize"]
+__all__ = ["rows", "summarize"]
 
 _COLUMNS = "path string, data binary, facts string"
 _SCHEMA = pyarrow.schema([("path", pyarrow.string()), ("data", pyarrow.binary()), ("facts", pyarrow.string())])
@@ -37,8 +39,8 @@ def summarize(
     """
     from pyspark import StorageLevel
 
-    paths, not_found = _tbtrace.find(inputs)
-    options = Options(group_by_stack_n, stack_source, strict, cache)
+    options = Options(group_by_stack_n, stack_source, strict, cache_folder(cache))
+    paths, not_found = _paths.find(inputs)
     if not paths:
         return job_of(combined_rows([], {}), not_found)
 
@@ -47,10 +49,7 @@ def summarize(
             for path in batch.column("path").to_pylist():
                 yield _batch(path, row_of(path, options))
 
-    # A few for each core: one per path would start a worker for each, one per core would wait for the slowest.
-    count = min(len(paths), 2 * session.sparkContext.defaultParallelism)
-    rows = session.createDataFrame(session.sparkContext.parallelize([[path] for path in paths], count), "path string")
-    rows = rows.mapInArrow(read, _COLUMNS).persist(StorageLevel.MEMORY_AND_DISK)
+    rows = _frame_of(session, paths).mapInArrow(read, _COLUMNS).persist(StorageLevel.MEMORY_AND_DISK)
     facts = rows.select("path", "facts").collect()
     repeats = without_repeats((row.path, Row.of(None, row.facts).digests) for row in facts)
 
@@ -67,6 +66,44 @@ def summarize(
     merged = [row for batch in rows.toArrow().to_batches() for row in _rows(batch)]
     read_rows.unpersist()
     return job_of(combined_rows(merged, {}), not_found)
+
+
+def rows(
+    session: SparkSession,
+    inputs: Paths,
+    table: str = "kernels",
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    on_error: OnError = "raise",
+    strict: bool = False,
+    **arguments: Any,
+) -> DataFrame:
+    """What tbtrace.local.rows() returns, as a DataFrame, which is made when it is used; in any order.
+
+    A partition has several traces, at most two partitions for each core, so that
+    `write.parquet()` writes few files.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    wanted = Wanted(table, arguments, on_error, Options(strict=strict, cache=cache_folder(cache)))
+    paths, problems = found(inputs, wanted)
+    schema = from_arrow_schema(wanted.schema)
+    said = pyarrow.concat_tables([wanted.schema.empty_table(), *problems])
+    if not paths:
+        return session.createDataFrame(said, schema)
+
+    def read(given: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in given:
+            yield from batches(batch.column("path").to_pylist(), wanted)
+
+    made = _frame_of(session, paths).mapInArrow(read, schema)
+    return made.union(session.createDataFrame(said, schema)) if problems else made
+
+
+def _frame_of(session: SparkSession, paths: list[str]) -> DataFrame:
+    # A few for each core: one per path would start a worker for each, one per core would wait for the slowest.
+    count = min(len(paths), 2 * session.sparkContext.defaultParallelism)
+    return session.createDataFrame(session.sparkContext.parallelize([[path] for path in paths], count), "path string")
 
 
 def _batch(path: str, row: Row) -> pyarrow.RecordBatch:

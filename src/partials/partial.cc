@@ -1,3 +1,4 @@
+#include <string>
 #include <utility>
 
 #include <tbtrace/partial.h>
@@ -21,7 +22,7 @@ using partials::Content;
 
 Status add_reports(partials::SourceContent& source, const Trace& trace) {
   for (const partials::SourceTable& table : partials::source_tables()) {
-    Result<AnalysisReport> report = table.table->make(trace, table.options);
+    Result<AnalysisReport> report = table.make(trace);
     if (!report.ok()) return report.status();
     source.reports.push_back(*std::move(report));
     source.reports.back().source = {};  // the source's own
@@ -44,6 +45,7 @@ ArgumentSet partial_arguments(const PartialParts& parts) {
   if (parts.reports) {
     for (const partials::SourceTable& table : partials::source_tables()) {
       arguments = arguments | table.table->arguments;
+      if (table.name == "check") arguments = arguments | table.table->more_arguments;
     }
   }
   if (parts.ranks) arguments = arguments | kRankArguments;
@@ -89,6 +91,15 @@ Partial Partial::copy() const {
   // Into nothing anything can be merged.
   static_cast<void>(copy.merge(*this));
   return copy;
+}
+
+Status Partial::rename(std::string name) {
+  if (content_->sources.size() != 1) {
+    return {StatusCode::invalid_argument, "only a partial of one trace can be renamed, not of " +
+                                              std::to_string(content_->sources.size())};
+  }
+  content_->sources.front().name = std::move(name);
+  return {};
 }
 
 Status Partial::merge(const Partial& other) { return partials::merge(*content_, *other.content_); }

@@ -110,6 +110,8 @@ constexpr OwnMaker kOwnMakers[] = {
        if (!records.ok()) return records.status();
        return collectives_report(analyse_job(*std::move(records)));
      }},
+    {"check", nullptr,
+     [](const Partial& partial, const OptionValues& /*values*/) { return checks_report(partial); }},
     {"gpu", nullptr,
      [](const Partial& partial, const OptionValues& values) {
        return gpu_report(partial, analyses::gpu_options(values));
@@ -238,6 +240,10 @@ Result<AnalysisReport> memory_report(const Partial& partial, const MemoryOptions
   if (!can.ok()) return can;
   return rows_of(partial.content(),
                  options.view == MemoryView::peak ? "memory.peak" : "memory.alive");
+}
+
+Result<AnalysisReport> flops_report(const Partial& partial) {
+  return rows_of(partial.content(), "flops");
 }
 
 Result<std::vector<RankRecord>> rank_records(const Partial& partial) {

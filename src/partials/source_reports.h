@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <tbtrace/report.h>
+#include <tbtrace/status.h>
 #include <tbtrace/tables.h>
+#include <tbtrace/trace.h>
 
 namespace tbtrace::partials {
 
@@ -18,9 +20,11 @@ struct SourceTable {
   OptionValues options;   ///< complete
   /// Of a trace without events: its columns, and how totals are joined, which files do not have.
   AnalysisReport empty;
+
+  Result<AnalysisReport> make(const Trace& trace) const;
 };
 
-/// In the order of files.
+/// In the order of files: tables that were added later come last, so that older files are read.
 const std::vector<SourceTable>& source_tables();
 
 /// Its place in source_tables(), which has it.

@@ -9,6 +9,7 @@ FOLDER the traces below it are taken instead.
 Needs a build with protobuf.
 """
 
+import json
 import pathlib
 import random
 import subprocess
@@ -28,7 +29,7 @@ FOLDER = None
 MOST_BYTES = 8 << 20  # of a trace below FOLDER
 
 # What a partial has of each source, and what it has of all together.
-OF_EACH = ["steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive"]
+OF_EACH = ["steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive", "threads"]
 OF_ALL = ["kernels", "kernels --group-by launch", "kernels --group-by operator", "kernels --group-by family",
           "kernels --group-by label", "modules", "modules --group-by layer", "modules --group-by type",
           "lines", "lines --own-code"]
@@ -92,6 +93,29 @@ class Partials(unittest.TestCase):
             options = ["--weight", weight, "--format", "folded", "-q"]
             self.assertEqual(run(["flamegraph", partial, *options]),
                              run(["flamegraph", *traces, "--sum-inputs", *options]))
+
+    def check_figures(self, traces):
+        """Tables whose texts say more of a trace: what was recorded, and how to set peaks."""
+        partial = self.partial("figures.tbp", traces)
+        for verb in ("flops", "check"):
+            words = ["--format", "json", "-q"]
+            done = [subprocess.run([PROGRAM, verb, *inputs, *words], capture_output=True, timeout=100, check=False)
+                    for inputs in (traces, [partial])]
+            self.assertEqual(done[0].stdout, done[1].stdout, verb)
+            self.assertEqual(done[0].returncode, done[1].returncode, verb)
+            self.assertIn(done[0].returncode, (0, 1))
+            if len(traces) > 1:
+                self.assertTrue(json.loads(done[0].stdout)["rows"])
+
+    def test_partials_have_flops_and_findings(self):
+        self.check_figures(OWN)
+        self.check_figures(OWN[:1])
+        ranks = [ROOT / f"tests/data/slow_loader_job/rank{rank}.json" for rank in (0, 3)]
+        parts = [self.partial(f"{trace.stem}.tbp", [trace]) for trace in ranks]
+        words = ["--format", "json", "-q"]
+        found = run(["check", *parts, *words], code=1)
+        self.assertEqual(found, run(["check", *ranks, *words], code=1))
+        self.assertIn("missing_ranks", [row["id"] for row in json.loads(found)["rows"]])
 
     def test_partial_of_each_own_trace_gives_its_tables(self):
         for trace in share_of(OWN):

@@ -1,6 +1,11 @@
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -8,6 +13,7 @@
 
 #include "fixtures/random_rounds.h"
 #include "fixtures/scratch_folder.h"
+#include "partials/content.h"
 #include "random_traces.h"
 
 namespace tbtrace::partials {
@@ -25,6 +31,49 @@ TEST(PartialFile, BytesAreTheSameAfterReading) {
     const std::string bytes = *partial_bytes(random_partial(seed));
     ASSERT_EQ(*partial_bytes(*parse_partial(bytes)), bytes);
   }
+}
+
+TEST(PartialFile, SaysHowManyEventsEachTraceHas) {
+  std::map<std::string, std::uint64_t> events;  // by name
+  std::optional<Partial> sum;
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    const Trace trace = random_trace(seed);
+    const std::string name = "trace " + std::to_string(seed);
+    Partial partial = *Partial::of(trace, name);
+    ASSERT_EQ(partial.sources().front().events, trace.events().size());
+    events[name] = trace.events().size();
+    if (!sum) {
+      sum = std::move(partial);
+    } else if (!sum->merge(partial).ok()) {
+      events.erase(name);  // two seeds may make the same trace
+    }
+  }
+  const Partial read = *parse_partial(*partial_bytes(*sum));
+  ASSERT_EQ(read.sources().size(), events.size());
+  for (const PartialSource& source : read.sources()) {
+    EXPECT_EQ(source.events, events.at(source.name)) << source.name;
+  }
+}
+
+TEST(PartialFile, OfAnOlderVersionSaysNotHowManyEvents) {
+  const Partial made = *Partial::of(random_trace(3), "trace",
+                                    {.parts = {false, false, false, false, false, false, false}});
+  auto content = std::make_unique<Content>(made.options());
+  content->sources.push_back(made.sources().front());
+  content->sources.front().events.reset();
+  content->of_sources.emplace_back();
+  const Partial read = *parse_partial(*partial_bytes(Partial(std::move(content))));
+  ASSERT_EQ(read.sources().size(), 1u);
+  EXPECT_EQ(read.sources().front().events, std::nullopt);
+}
+
+TEST(PartialFile, ASourceMayHaveAnotherName) {
+  Partial partial = *Partial::of(random_trace(4), "copy.json");
+  ASSERT_TRUE(partial.rename("s3://bucket/rank0.json").ok());
+  EXPECT_EQ(*partial_bytes(partial),
+            *partial_bytes(*Partial::of(random_trace(4), "s3://bucket/rank0.json")));
+  ASSERT_TRUE(partial.merge(random_partial(5)).ok());
+  EXPECT_EQ(partial.rename("one of two").code(), StatusCode::invalid_argument);
 }
 
 TEST(PartialFile, CutAnywhereIsAnError) {

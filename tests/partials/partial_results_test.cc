@@ -13,10 +13,12 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/checks.h>
 #include <tbtrace/flame_graph.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/steps.h>
 #include <tbtrace/tables.h>
+#include <tbtrace/trace_set.h>
 
 #include "analyses/attribution/communication.h"
 #include "fixtures/random_rounds.h"
@@ -330,6 +332,43 @@ TEST(PartialResults, OfOneTraceAreTheTextsOfTheTrace) {
   }
 }
 
+TEST(PartialResults, FindingsOfChecksAreThoseOfTheTraces) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(60u); ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace first = random_trace(seed);
+    const Trace second = random_trace(seed + 1000);
+    std::vector<CheckedInput> inputs = {checked_input("first", first),
+                                        checked_input("second", second)};
+    std::vector<CheckedTrace> traces = {checked_trace("first", first),
+                                        checked_trace("second", second)};
+    const bool is_in_order =
+        comes_before_in_set(first.identity().rank, "first", second.identity().rank, "second");
+    if (!is_in_order) {
+      std::swap(inputs[0], inputs[1]);
+      std::swap(traces[0], traces[1]);
+    }
+    Partial both = *Partial::of(first, "first");
+    if (!both.merge(*Partial::of(second, "second")).ok()) continue;  // the same trace
+    const Partial read = *parse_partial(*partial_bytes(both));
+    const std::vector<CheckedInput> kept = *checked_inputs(read);
+    ASSERT_EQ(kept.size(), 2u);
+    for (std::size_t input = 0; input < kept.size(); ++input) {
+      EXPECT_EQ(kept[input].input, inputs[input].input);
+      ASSERT_EQ(kept[input].findings.size(), inputs[input].findings.size());
+    }
+    const std::vector<CheckedTrace> of_job = *checked_traces(read);
+    ASSERT_EQ(of_job.size(), 2u);
+    for (std::size_t trace = 0; trace < of_job.size(); ++trace) {
+      EXPECT_EQ(of_job[trace].identity.rank, traces[trace].identity.rank);
+      EXPECT_EQ(of_job[trace].start_ns, traces[trace].start_ns);
+      EXPECT_EQ(of_job[trace].end_ns, traces[trace].end_ns);
+    }
+    inputs.push_back({.input = {}, .findings = job_checks(traces)});
+    ASSERT_EQ(*report_text(*checks_report(read), kJson),
+              *report_text(checks_report(inputs), kJson));
+  }
+}
+
 TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
   const Partial partial = random_partial(3);
   const StepRange steps = {0, 1};
@@ -358,7 +397,9 @@ TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
           .status(),
       tbtrace::make_table(*tbtrace::table_named("gpu"), partial, {{"figures", std::string("hta")}})
           .status(),
-      tbtrace::make_table(*tbtrace::table_named("flops"), partial).status()};
+      tbtrace::make_table(*tbtrace::table_named("flops"), partial, {{"by_input_shape", true}})
+          .status(),
+      tbtrace::make_table(*tbtrace::table_named("gaps"), partial).status()};
   for (const Status& failure : failures) {
     EXPECT_EQ(failure.code(), StatusCode::invalid_argument);
     EXPECT_FALSE(failure.message().empty());
@@ -380,7 +421,8 @@ TEST(PartialResults, PartsThatWereLeftOutAreAnError) {
       operator_summary(partial).status(), kernels_report(partial).status(),
       modules_report(partial).status(),   lines_report(partial).status(),
       flame_graph(partial).status(),      steps_report(partial).status(),
-      gpu_report(partial).status(),       memory_report(partial).status()};
+      gpu_report(partial).status(),       memory_report(partial).status(),
+      flops_report(partial).status(),     checks_report(partial).status()};
   for (const Status& failure : failures) {
     EXPECT_EQ(failure.code(), StatusCode::invalid_argument);
     EXPECT_NE(failure.message().find("made without"), std::string::npos) << failure.message();

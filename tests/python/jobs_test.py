@@ -23,6 +23,7 @@ import time
 import unittest
 
 import tbtrace
+from s3_server import S3Server
 
 ENGINE = ""
 PROGRAM = ""
@@ -57,10 +58,35 @@ def made_ranks(folder, count):
     return paths
 
 
-class Engine:
-    """One way to run a job."""
+def made_troubled_ranks(folder):
+    """A job of 65 ranks with 65 files: two ranks without one, an empty file, noise, a cut trace, one without events, the
+    content of a rank twice, a rank twice, a link to nowhere. Returns the paths by rank."""
+    ranks = folder / "ranks"
+    ranks.mkdir()
+    paths = dict(enumerate(made_ranks(ranks, 65)))
+    for rank in (7, 41):
+        paths[rank].unlink()
+    paths[1].write_bytes(b"")
+    paths[2].write_bytes(random.Random(1).randbytes(5000))
+    cut = paths[3].read_bytes()
+    paths[3].write_bytes(cut[:cut.index(b"traceEvents") + (len(cut) - cut.index(b"traceEvents")) // 2])
+    paths[4].write_text(json.dumps(json.loads(paths[4].read_bytes()) | {"traceEvents": []}))
+    (ranks / "a_copy.json").write_text(json.dumps(json.loads(paths[10].read_bytes()), indent=1))  # the same trace in other bytes
+    double = json.loads(paths[12].read_bytes())
+    next(event for event in double["traceEvents"] if event.get("cat") == "kernel")["name"] = "another name"
+    (ranks / "rank_0012_again.json").write_text(json.dumps(double))
+    paths[64].unlink()
+    paths[64].symlink_to(folder / "nowhere.json")
+    return paths
 
-    def __init__(self):
+
+class Engine:
+    """One way to run a job. Workers may read from a server of s3:// with the bucket `here`."""
+
+    def __init__(self, bucket):
+        self.server = S3Server({"here": bucket})
+        self.server.__enter__()
+        os.environ.update(self.server.environment)  # which workers get
         if ENGINE == "ray":
             os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
             os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
@@ -88,7 +114,21 @@ class Engine:
 
         return summarize(self.session, inputs, **options)
 
+    def rows(self, inputs, table, **options):
+        """As a table of pyarrow, sorted by all that is in it."""
+        if ENGINE == "local":
+            made = tbtrace.local.rows(inputs, table, workers=2, **options)
+        elif ENGINE == "ray":
+            import pyarrow
+
+            made = pyarrow.concat_tables(batch for batch in tbtrace.ray.rows(inputs, table, **options).iter_batches(
+                batch_size=None, batch_format="pyarrow"))
+        else:
+            made = tbtrace.spark.rows(self.session, inputs, table, **options).toArrow()
+        return sorted(made.to_pylist(), key=str)
+
     def close(self):
+        self.server.__exit__()
         if ENGINE == "ray":
             import ray
 
@@ -117,7 +157,10 @@ def working_processes():
 class Jobs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.engine = Engine()
+        folder = tempfile.TemporaryDirectory(prefix="tbtrace-bucket-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.bucket = pathlib.Path(folder.name)
+        cls.engine = Engine(cls.bucket)
         cls.addClassCleanup(cls.engine.close)
 
     def setUp(self):
@@ -177,22 +220,8 @@ class Jobs(unittest.TestCase):
         self.assertIn("ranks 1, 3 have no trace", some.remarks[0])
 
     def test_a_job_names_what_is_wrong_with_its_files(self):
+        paths = made_troubled_ranks(self.folder)
         ranks = self.folder / "ranks"
-        ranks.mkdir()
-        paths = dict(enumerate(made_ranks(ranks, 65)))
-        for rank in (7, 41):
-            paths[rank].unlink()
-        paths[1].write_bytes(b"")
-        paths[2].write_bytes(random.Random(1).randbytes(5000))
-        cut = paths[3].read_bytes()
-        paths[3].write_bytes(cut[:cut.index(b"traceEvents") + (len(cut) - cut.index(b"traceEvents")) // 2])
-        paths[4].write_text(json.dumps(json.loads(paths[4].read_bytes()) | {"traceEvents": []}))
-        (ranks / "a_copy.json").write_text(json.dumps(json.loads(paths[10].read_bytes()), indent=1))  # the same trace in other bytes
-        double = json.loads(paths[12].read_bytes())
-        next(event for event in double["traceEvents"] if event.get("cat") == "kernel")["name"] = "another name"
-        (ranks / "rank_0012_again.json").write_text(json.dumps(double))
-        paths[64].unlink()
-        paths[64].symlink_to(self.folder / "nowhere.json")
         self.assertEqual(len(list(ranks.iterdir())), 65)
 
         job = self.engine.summarize(ranks)
@@ -214,10 +243,86 @@ class Jobs(unittest.TestCase):
         self.assertEqual({pathlib.Path(path).name for path, _ in job.failed},
                          {name for name, source in wrong.items() if not source["in_tables"]})
         self.assertEqual(job.missing_ranks, [1, 2, 7, 41, 64])
+        self.assertTrue(any("rank 12 is there twice" in remark for remark in job.remarks), job.remarks)
+        self.assertFalse(any("jobs: " in remark for remark in job.remarks), job.remarks)
         self.assertEqual(len(job.summary().to_dict()["run"]), len(job.partial))
 
         traces = tbtrace.TraceSet.open(ranks)
         self.assertEqual(traces.partial().to_bytes(), job.partial.to_bytes())
+        one_each = tbtrace.TraceSet.open([source["path"] for source in job.sources if source["in_tables"]])
+        for table in ("checks", "flops", "threads"):
+            made, wanted = getattr(job, table)(), getattr(one_each, table)()
+            self.assertEqual((made.to_dicts(), made.totals), (wanted.to_dicts(), wanted.totals), table)
+        said = {(row["input"], row["id"]) for row in job.checks()}
+        self.assertLessEqual({(None, "missing_ranks"), (None, "repeated_ranks"), (str(paths[3]), "input_truncated")}, said)
+
+        # The same from s3://, which has no links.
+        shutil.copytree(ranks, self.bucket / "ranks", ignore_dangling_symlinks=True)
+        far = self.engine.summarize("s3://here/ranks")
+
+        def as_far(value):
+            return json.loads(json.dumps(value).replace(str(ranks), "s3://here/ranks"))
+
+        self.assertEqual(far.sources, as_far([source for source in job.sources if source["path"] != str(paths[64])]))
+        self.assertEqual((far.missing_ranks, far.remarks), (job.missing_ranks, as_far(job.remarks)))
+        for table in ("operators", "kernels", "steps", "checks", "flops"):
+            self.assertEqual(getattr(far, table)().to_dicts(), as_far(getattr(job, table)().to_dicts()), table)
+
+    def test_rows_are_those_of_each_trace(self):
+        paths = made_ranks(self.folder, RANKS)
+        traces = tbtrace.TraceSet.open(self.folder)
+        more = [("kernels", {}), ("steps", {}), ("checks", {})] if ENGINE == "local" else []
+        for table, options in [("kernels", {"group_by": "operator"}), *more]:
+            made = self.engine.rows(self.folder, table, **options)
+            wanted = [{"input": row["input"], "rank": row.get("rank")} | row for row in getattr(traces, table)(**options).to_dicts()]
+            if table == "checks":  # those among the traces are of none; a table has no ranks
+                wanted = [row | {"rank": int(row["input"][-9:-5])} for row in wanted if row["input"]]
+            for row in [*made, *wanted]:
+                for name in ("grid", "block"):
+                    row.pop(name, None)  # as texts and as lists
+            self.assertEqual(made, sorted(wanted, key=str), (table, options))
+        operators = self.engine.rows(self.folder, "operators")
+        for trace, rank in zip(traces, traces.ranks):
+            own = {row["key"]: row["self_cpu_time_total_ns"] for row in trace.operators(figures="exact")}
+            self.assertEqual({row["key"]: row["self_cpu_time_total_ns"] for row in operators if row["rank"] == rank}, own)
+        self.assertEqual(sum(row["self_cpu_time_total_ns"] for row in operators if row["key"].startswith("[")),
+                         sum(row["self_cpu_time_total_ns"] for row in traces.operators() if row["key"].startswith("[")))
+
+        with self.assertRaisesRegex(ValueError, r"tbtrace.local.rows\(inputs, 'kernels'\)"):
+            tbtrace.local.summarize(paths[:1]).kernels(("rank", "name"))
+        paths[3].write_bytes(b"")
+        inputs = [self.folder, self.folder / "missing.json"]
+        with self.assertRaisesRegex(Exception, "rank_0003.json: is empty|missing.json: "):
+            self.engine.rows(inputs, "kernels")
+        made = self.engine.rows(inputs, "kernels", on_error="row")
+        wrong = {row["input"]: row for row in made if row["problem"] is not None}
+        self.assertEqual(set(wrong), {str(paths[3]), str(self.folder / "missing.json")})
+        self.assertIn("is empty", wrong[str(paths[3])]["problem"])
+        self.assertEqual((wrong[str(paths[3])]["name"], wrong[str(paths[3])]["rank"]), (None, None))
+        for wrong_call in (lambda: self.engine.rows(inputs, "collectives"), lambda: self.engine.rows(inputs, "kernels", group_by="x"),
+                           lambda: self.engine.rows(inputs, "kernels", on_error="skip")):
+            self.assertRaises(ValueError, wrong_call)
+
+    def test_rows_go_to_few_files(self):
+        import pyarrow.dataset
+
+        made_ranks(self.folder, RANKS)
+        place = self.folder / "kernels"
+        if ENGINE == "local":
+            import pyarrow.parquet
+
+            place.mkdir()
+            pyarrow.parquet.write_table(tbtrace.local.rows(self.folder), place / "all.parquet")
+        elif ENGINE == "ray":
+            tbtrace.ray.rows(self.folder).write_parquet(str(place))
+        else:
+            tbtrace.spark.rows(self.engine.session, self.folder).write.parquet(str(place))
+        files = list(place.rglob("*.parquet"))
+        self.assertLessEqual(len(files), 4)  # two for each of two cores
+        stored = pyarrow.dataset.dataset([str(file) for file in files]).to_table()
+        wanted = tbtrace.TraceSet.open(self.folder).kernels()
+        self.assertEqual((len(stored), sum(stored["total_ns"].to_pylist())), (len(wanted), sum(wanted["total_ns"])))
+        self.assertEqual(set(stored["rank"].to_pylist()), {row["rank"] for row in wanted})
 
     def test_nothing_that_can_be_read_is_an_error(self):
         (self.folder / "empty.json").write_bytes(b"")
@@ -245,7 +350,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual([path.name for path in place.iterdir() if path.name.startswith(".")], [])
         self.assertEqual([len(list(run.rglob("*.parquet"))) for run in place.glob("*/run=*")], [1] * 2 * len(list(place.iterdir())))
         self.assertNotIn("rank", kernels.column_names)
-        with self.assertRaisesRegex(ValueError, "takes a local directory"):
+        with self.assertRaisesRegex(ValueError, "writes to a local path"):
             job.write_parquet("memory://t", run="first")
         self.assertFalse(os.path.exists("memory:"))
 

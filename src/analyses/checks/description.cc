@@ -36,7 +36,8 @@ infos | integer | rows of this severity
       .sort_keys = {"input", "id", "count"},
       .examples = {{"tbtrace check trace.json.gz", "can this trace be trusted?"},
                    {"tbtrace check traces/", "all ranks of a job, and whether any is missing"},
-                   {"tbtrace check trace.json.gz --format json", "for scripts"}}};
+                   {"tbtrace check trace.json.gz --format json", "for scripts"}},
+      .in_partials = InPartials::by_source};
   return kTable;
 }
 

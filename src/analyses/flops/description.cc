@@ -112,6 +112,7 @@ input_shapes | text or null | sizes of the inputs, as `tbtrace ops` shows them
             "of three steps, on a device that is not in the table"},
            {"tbtrace flops trace.json.gz -o roofline.svg", "a roofline picture"}},
       .no_rows = {"the trace has no operators"},
+      .in_partials = InPartials::by_source,
       .make = [](const Trace& trace, const OptionValues& values) {
         return flops_report(trace, flops_options(values));
       }};

@@ -116,6 +116,8 @@ class JobFinder {
   }
 
  private:
+  using RankAndIteration = std::pair<std::int64_t, std::int64_t>;
+
   /// Where only tensor parallelism is used, its number is the rank.
   void rank_by_groups() {
     std::map<std::string, std::set<std::string>> others;  // by folder
@@ -195,14 +197,24 @@ class JobFinder {
       return one != two ? one < two : in_natural_order(a.file.path, b.file.path);
     });
     std::map<std::int64_t, std::vector<std::string>> keys;  // of a rank, in order of time
+    // Whatever their names, files of a rank that start at the same nanosecond are one recording.
+    std::map<std::pair<RankAndIteration, std::int64_t>, std::size_t> run_of_start;
     std::vector<Group> own;
     for (Found& found : group.files) {
       std::size_t run = 0;
-      if (found.file.rank) {
+      const RankAndIteration place = {found.file.rank.value_or(-1),
+                                      found.file.iteration.value_or(-1)};
+      const auto same = found.file.rank && found.file.start_ns
+                            ? run_of_start.find({place, *found.file.start_ns})
+                            : run_of_start.end();
+      if (same != run_of_start.end()) {
+        run = same->second;
+      } else if (found.file.rank) {
         std::vector<std::string>& of_rank = keys[*found.file.rank];
         const std::string key = run_key(found);
         run = static_cast<std::size_t>(std::ranges::find(of_rank, key) - of_rank.begin());
         if (run == of_rank.size()) of_rank.push_back(key);
+        if (found.file.start_ns) run_of_start[{place, *found.file.start_ns}] = run;
       }
       while (own.size() <= run) {
         own.push_back({group.world_size, group.folder, {}, {}});
@@ -216,8 +228,6 @@ class JobFinder {
       runs.push_back(std::move(run));
     }
   }
-
-  using RankAndIteration = std::pair<std::int64_t, std::int64_t>;
 
   static std::set<RankAndIteration> places_of(const Group& group) {
     std::set<RankAndIteration> places;

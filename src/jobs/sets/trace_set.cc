@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <mutex>
 
@@ -7,6 +8,8 @@
 #include "base/natural_order.h"
 #include "base/threads.h"
 #include "inputs/search.h"
+#include "inputs/staging_names.h"
+#include "inputs/trace_names.h"
 
 namespace tbtrace {
 namespace {
@@ -107,13 +110,18 @@ class SetReader {
 
 }  // namespace
 
+bool comes_before_in_set(std::optional<std::int64_t> rank, std::string_view path,
+                         std::optional<std::int64_t> other_rank, std::string_view other_path) {
+  const std::int64_t one = rank.value_or(INT64_MAX);
+  const std::int64_t two = other_rank.value_or(INT64_MAX);
+  return one != two ? one < two : in_natural_order(path, other_path);
+}
+
 TraceSet::TraceSet(std::vector<TraceOfSet> traces, std::vector<UnreadInput> unread,
                    std::vector<std::string> passed_over)
     : traces_(std::move(traces)), unread_(std::move(unread)), passed_over_(std::move(passed_over)) {
   std::stable_sort(traces_.begin(), traces_.end(), [](const TraceOfSet& a, const TraceOfSet& b) {
-    const std::int64_t one = a.rank.value_or(INT64_MAX);
-    const std::int64_t two = b.rank.value_or(INT64_MAX);
-    return one != two ? one < two : in_natural_order(a.path, b.path);
+    return comes_before_in_set(a.rank, a.path, b.rank, b.path);
   });
 }
 
@@ -137,6 +145,21 @@ FoundTraces find_files(const std::vector<std::string>& inputs, inputs::Wanted wa
 
 FoundTraces find_traces(const std::vector<std::string>& inputs) {
   return find_files(inputs, inputs::Wanted::traces);
+}
+
+std::string_view name_says(std::string_view path) {
+  while (true) {
+    const std::size_t end = path.find('/');
+    const std::string_view part = path.substr(0, end);
+    if (end == std::string_view::npos) {
+      if (part.starts_with('.')) return {};
+      const inputs::NameSays says = inputs::what_name_says(part);
+      if (says.trace) return "trace";
+      return says.unfinished ? "unfinished" : says.archive ? "archive" : "";
+    }
+    if (part.ends_with(inputs::kStagingEnding)) return {};
+    path.remove_prefix(end + 1);
+  }
 }
 
 std::vector<std::string> run_paths(const std::string& path) {

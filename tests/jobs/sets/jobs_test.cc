@@ -197,6 +197,52 @@ TEST_F(JobsTest, ARankThatIsThereTwice) {
   EXPECT_THAT(job_remarks(find()).front(), HasSubstr("rank 0 is there twice with the same start"));
 }
 
+TEST_F(JobsTest, ARankThatIsThereTwiceUnderAnotherName) {
+  for (int rank = 0; rank < 3; ++rank) {
+    put("rank_" + std::to_string(rank) + ".json",
+        {.rank = rank, .world = 3, .process = std::to_string(rank)});
+  }
+  const std::string again =
+      put("rank_2_again.json", {.rank = 2, .world = 3, .process = "2", .events = 2});
+  const Job job = only_job();
+  EXPECT_THAT(job.ranks(), ElementsAre(0, 1, 2));
+  ASSERT_THAT(job.repeated, SizeIs(1));
+  EXPECT_EQ(job.repeated[0].file.path, again);
+  EXPECT_THAT(job_remarks(find()), ElementsAre(HasSubstr("rank 2 is there twice with the same")));
+  put("rank_2_later.json", {.rank = 2, .world = 3, .process = "2", .start_us = 90});
+  EXPECT_THAT(job_remarks(find()).front(), HasSubstr("rank_*_later (rank 2 of 3)"));
+}
+
+TEST_F(JobsTest, FilesOfACopiedFolderAreRepeated) {
+  const std::string one = put("job/rank0.json", {.rank = 0, .world = 2});
+  put("job/rank1.json", {.rank = 1, .world = 2, .start_us = 11});
+  const std::string other = put("job_copied/rank0.json", {.rank = 0, .world = 2, .events = 2});
+  put("job_copied/rank1.json", {.rank = 1, .world = 2, .start_us = 77});  // of another start
+  const JobList list = find();
+  EXPECT_THAT(list.jobs, SizeIs(2));
+  const std::vector<RepeatedFile> repeated = repeated_files(list);
+  ASSERT_THAT(repeated, SizeIs(1));
+  EXPECT_EQ(repeated[0].file.path, other);
+  EXPECT_EQ(repeated[0].repeats, one);
+}
+
+TEST_F(JobsTest, RanksThatNoJobHas) {
+  EXPECT_THAT(*missing_ranks(find()), IsEmpty());
+  put("a/rank1.json", {.rank = 1, .world = 6});
+  EXPECT_THAT(*missing_ranks(find()), ElementsAre(0, 2, 3, 4, 5));
+  put("b/rank3.json", {.rank = 3, .world = 5, .start_us = 1});
+  put("b/rank0.json", {.rank = 0, .world = 5, .start_us = 1});
+  EXPECT_THAT(*missing_ranks(find()), ElementsAre(2, 4, 5));
+  put("c/rank9.json", {.rank = 9, .world = INT64_MAX});
+  EXPECT_EQ(missing_ranks(find()).status().code(), StatusCode::unreadable_input);
+}
+
+TEST_F(JobsTest, RanksThatNoJobHasAmongThoseThatAreThere) {
+  put("rank4.json", Content{});
+  put("rank1.json", {.start_us = 12});
+  EXPECT_THAT(*missing_ranks(find()), ElementsAre(0, 2, 3));
+}
+
 TEST_F(JobsTest, ACopyOfAFile) {
   const std::string one = put("rank0.json", {.rank = 0, .world = 1});
   const std::string two = put("copy/rank0 (1).json", {.rank = 0, .world = 1});

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -233,6 +234,32 @@ TEST_F(TraceSetTest, EachMatchOfAPatternIsARun) {
   EXPECT_EQ(run_paths(here + "b[1].json"), Paths{here + "b[1].json"}) << "a file of that name";
   EXPECT_EQ(run_paths(here + "c*.json"), Paths{here + "c*.json"});
   EXPECT_EQ(run_paths(here), Paths{here});
+}
+
+TEST(OrderInASet, ByRankAndThenByPath) {
+  EXPECT_TRUE(comes_before_in_set(0, "b", 1, "a"));
+  EXPECT_TRUE(comes_before_in_set(7, "b", std::nullopt, "a"));
+  EXPECT_TRUE(comes_before_in_set(1, "trace_9", 1, "trace_10"));
+  EXPECT_FALSE(comes_before_in_set(1, "a", 1, "a"));
+  EXPECT_FALSE(comes_before_in_set(std::nullopt, "a", 3, "b"));
+}
+
+TEST(NameSays, WhatSearchedFoldersAreSearchedBy) {
+  for (const auto& [path, says] :
+       std::vector<std::pair<std::string, std::string>>{{"rank0.json", "trace"},
+                                                        {"deep/er/RANK0.JSON.GZ", "trace"},
+                                                        {"rank0.json.part", "unfinished"},
+                                                        {"rank0.json.tmp-4711", "unfinished"},
+                                                        {"ranks.tar.gz", "archive"},
+                                                        {"ranks.zip", "archive"},
+                                                        {"rank0.json.zip", "trace"},
+                                                        {".rank0.json", ""},
+                                                        {".git/rank0.json", "trace"},
+                                                        {"run.tbtrace-partial/rank0.json", ""},
+                                                        {"notes.txt", ""},
+                                                        {"", ""}}) {
+    EXPECT_EQ(name_says(path), says) << path;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+"""The rows of each trace by itself, with its name and rank: for questions that sums do not answer.
+
+A Job has operators, kernels, modules and lines added up over all traces. Those of each trace are
+made of the same partials, one at a time, as Arrow that every engine takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from tbtrace import _paths, _tbtrace
+from tbtrace._job import Children, Options, row_of
+
+if TYPE_CHECKING:
+    import pyarrow
+
+OnError = Literal["raise", "row"]
+
+_PROBLEM = "problem"
+
+
+class Wanted:
+    """A table of each trace, and what becomes of traces that cannot be read. Workers get it.
+
+    Checks the arguments: ValueError for a table that partials do not have for a single trace.
+    """
+
+    def __init__(self, table: str, arguments: Mapping[str, Any], on_error: OnError, options: Options) -> None:
+        if on_error not in ("raise", "row"):
+            raise ValueError(f"on_error takes 'raise' or 'row', not {on_error!r}")
+        names = tables()
+        if table not in names:
+            raise ValueError(f"there are rows per trace of {', '.join(names)}, not of {table!r}")
+        self.table = table
+        self.arguments = dict(arguments)
+        self.on_error = on_error
+        self.options = options
+        self.schema = self._made(_no_events(options), "").schema
+
+    def of(self, path: str, children: Children | None = None) -> pyarrow.Table:
+        """The rows of a trace. Raises TraceError if it cannot be read, unless that is a row."""
+        row = row_of(path, self.options, children)
+        if row.data is None:
+            return self.problem(path, str(row.files[0].problem))
+        return self._made(_tbtrace.Partial.from_bytes(row.data), path).cast(self.schema)
+
+    def problem(self, path: str, message: str) -> pyarrow.Table:
+        import pyarrow
+
+        if self.on_error == "raise":
+            raise _tbtrace.TraceError(f"{path}: {message}")
+        return pyarrow.Table.from_pylist([{"input": path, _PROBLEM: message}], self.schema)
+
+    def _made(self, partial: _tbtrace.Partial, path: str) -> pyarrow.Table:
+        import pyarrow
+
+        rows = pyarrow.table(getattr(partial, self.table)(**self.arguments))
+        columns: dict[str, Any] = {"input": pyarrow.array([path] * len(rows), pyarrow.string())}
+        columns["rank"] = pyarrow.array([partial.sources[0]["rank"]] * len(rows), pyarrow.int64())
+        for name in rows.column_names:
+            if name not in ("input", "rank"):
+                columns[name] = _plain(rows[name])
+        if self.on_error == "row":
+            columns[_PROBLEM] = pyarrow.array([None] * len(rows), pyarrow.string())
+        return pyarrow.table(columns)
+
+
+def tables() -> list[str]:
+    """The tables that have rows per trace, by the names of methods."""
+    methods = {"ops": "operators", "check": "checks"}
+    kept = ("summed", "by_source")
+    return [methods.get(table["name"], table["name"]) for table in _tbtrace.tables() if table["in_partials"] in kept]
+
+
+def found(inputs: Any, wanted: Wanted) -> tuple[list[str], list[pyarrow.Table]]:
+    """The paths to read, and what there is to say of inputs without traces. Raises TraceError if
+    there are none at all."""
+    paths, not_found = _paths.find(inputs)
+    if not paths and not not_found:
+        raise _tbtrace.TraceError("there are no inputs")
+    return paths, [wanted.problem(path, message) for path, message in not_found]
+
+
+def _no_events(options: Options) -> _tbtrace.Partial:
+    trace = _tbtrace.read(json.dumps({"traceEvents": []}).encode())
+    return trace.partial(group_by_stack_n=options.group_by_stack_n, stack_source=options.stack_source)
+
+
+def _plain(column: Any) -> Any:
+    """Without dictionaries and 64-bit offsets, which not all engines have. Batches of traces have
+    different dictionaries."""
+    import pyarrow
+
+    def simple(kind: Any) -> Any:
+        if pyarrow.types.is_dictionary(kind):
+            return simple(kind.value_type)
+        if pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind):
+            return pyarrow.string()
+        if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind):
+            return pyarrow.list_(simple(kind.value_type))
+        return pyarrow.int64() if pyarrow.types.is_unsigned_integer(kind) else kind
+
+    return column.cast(simple(column.type))
+
+
+def batches(paths: Sequence[str], wanted: Wanted) -> Iterator[pyarrow.RecordBatch]:
+    """The rows of traces, one trace at a time."""
+    for path in paths:
+        yield from wanted.of(path).to_batches()
