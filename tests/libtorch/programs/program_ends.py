@@ -51,12 +51,13 @@ def status_of(program: str, way: str, folder: pathlib.Path) -> int:
     with subprocess.Popen([program, way, folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True) as running:
         try:
-            if way in SENT:
+            sent = SENT.get(way.removeprefix("journal_"))
+            if sent is not None:
                 assert running.stdout.readline() == "recording\n", way
-                running.send_signal(SENT[way])
-            if way == "sigint_twice":
+                running.send_signal(sent)
+            if way.endswith("sigint_twice"):
                 assert running.stdout.readline() == "closing\n", way
-                running.send_signal(SENT[way])
+                running.send_signal(sent)
             return running.wait(timeout=60)
         finally:
             running.kill()
