@@ -110,12 +110,14 @@ TEST_F(DeviceMemoryProfiler, HasTheBlocksOfAnOpenWindowInItsJournal) {
   // What the process would leave if it ended now.
   std::filesystem::copy(folder / "journal", folder / "left",
                         std::filesystem::copy_options::recursive);
-  const auto recovery = recover(folder / "left", {.output = folder / "recovered"});
+  const auto recovery = recover(folder / "left", {.output = folder.path()});
   profiler.stop();
   ASSERT_TRUE(recovery.ok()) << recovery.status().message();
   ASSERT_THAT(recovery->journals, SizeIs(1));
   ASSERT_THAT(recovery->journals[0].windows, SizeIs(1));
-  const auto trace = read_trace(recovery->journals[0].windows[0].path, {.strict = true});
+  const RecoveredWindow& window = recovery->journals[0].windows[0];
+  ASSERT_TRUE(window.status.ok()) << window.status.message();
+  const auto trace = read_trace(window.path, {.strict = true});
   ASSERT_TRUE(trace.ok()) << trace.status().message();
   EXPECT_THAT(rows(*trace), SizeIs(4));
   EXPECT_EQ(rows(*trace), rows(profiler));
