@@ -37,6 +37,7 @@ constexpr Part kParts[] = {
     {"memory", gpu_checks::memory},
     {"options", gpu_checks::options},
     {"unfinished", gpu_checks::unfinished},
+    {"journal", gpu_checks::journal},
     {"toolbox_speed", gpu_checks::toolbox_speed},
     {"toolbox_layers", gpu_checks::toolbox_layers},
     {"toolbox_levels", gpu_checks::toolbox_levels},

@@ -14,7 +14,7 @@ import sys
 import time
 
 from device_parts import copies, graphs, long_run, memory, streams
-from option_parts import options, unfinished
+from option_parts import journal, options, unfinished
 from recording_parts import cycles, doctor, launch_cost, links, logs, ours_first, step_time, torch_before, torch_first
 from toolbox_parts import layers, levels, lines, ranges, reporter, speed
 from torch_parts import in_processes, in_turns, tables
@@ -45,6 +45,7 @@ PARTS = (
     ("18a", "memory reporter", reporter),
     ("18b", "memory of lines", lines),
     ("19", "ranges of a training loop", ranges),
+    ("20", "journal, of a process that ends without notice", journal),
 )
 
 

@@ -1,4 +1,7 @@
 """What options of a recording make of it: parts that judge.py judges."""
+import shutil
+import subprocess
+
 from traces import Trace, gaps_us
 
 
@@ -30,3 +33,21 @@ def unfinished(part):
                                                 f"done {got['wait_ms']:.1f} ms later")
     part.figure(f"{len(products)} products; the window ended in {got['stop_ms']:.1f} ms, {got['wait_ms']:.1f} ms before "
                 f"the GPU was done")
+
+
+def journal(part):
+    shutil.rmtree(part.folder / "journal", ignore_errors=True)
+    got = part.run("journal", 2000)
+    recovered = subprocess.run([part.runner.tbtrace, "recover", part.folder / "journal", "-o", part.folder / "left",
+                                "--remove"], capture_output=True, text=True)
+    if not part.check(recovered.returncode == 0, f"tbtrace recover: {recovered.stderr[:400]}"):
+        return
+    files = list((part.folder / "left").glob("*.pt.trace.json"))
+    if not part.check(len(files) == 1, f"{len(files)} traces were recovered, not 1"):
+        return
+    trace = Trace(files[0])
+    linked = len(gaps_us(trace))
+    part.check(len(trace.kernels) == linked == got["launches"],
+               f"{len(trace.kernels)} kernels, {linked} with their launch, of {got['launches']:.0f} launches")
+    part.check("tbtrace_recovered" in trace.members, "the trace does not say that it was recovered")
+    part.figure(f"{len(trace.kernels)} kernels of a process that ended without notice")

@@ -56,6 +56,9 @@ void options(const Arguments& arguments, Figures& figures);
 /// PRODUCTS: a recording that ends before the GPU is done with them.
 void unfinished(const Arguments& arguments, Figures& figures);
 
+/// LAUNCHES: a process that ends without notice (journal.cc). Prints its figures itself.
+[[noreturn]] void journal(const Arguments& arguments, Figures& figures);
+
 // With CUDA's own functions (devices.cc).
 
 /// REPLAYS: graphs, captured before and during a recording.

@@ -1,7 +1,7 @@
 // The chunks of a journal: slots of its files, which are made ready ahead of those who need them.
 // take(), fill() and give() may be called from any thread and wait for nothing slow: where nothing
-// is ready there is no chunk. The others are for one thread, which may wait for a disk. Owns no
-// files.
+// is ready there is no chunk. Only a record of more than 256 KiB has its file made when it comes.
+// The others are for one thread, which may wait for a disk. Owns no files.
 #pragma once
 
 #include <array>

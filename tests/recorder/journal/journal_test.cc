@@ -293,6 +293,50 @@ TEST_F(JournalOf, SlotsAreUsedAgain) {
   }
 }
 
+TEST_F(JournalOf, AForkedChildHasAJournalOfItsOwn) {
+  auto journal = open();
+  auto recording = std::make_shared<Recording>(RecordingOptions{}, journal->new_window());
+  recording->start();
+  const auto slot = activate(recording);
+  ASSERT_TRUE(slot);
+  const auto write_some = [](std::size_t of, std::uint64_t thread) {
+    for (std::uint64_t number = 0; number < 1000; ++number) {
+      if (ThreadLog* const log = this_thread_log(of)) write_number(*log, thread, number);
+    }
+  };
+  const auto id = [] { return static_cast<std::uint64_t>(this_thread_identity().system_id); };
+  write_some(*slot, id());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write_some(*slot, 0);  // nothing is recorded there
+    const auto its = Journal::open(directory(), small_options());
+    const auto again = std::make_shared<Recording>(RecordingOptions{}, (*its)->new_window());
+    again->start();
+    write_some(*activate(again), id());
+    // The child lets go of what it has of its parent.
+    recording->forget_journal();
+    recording.reset();
+    journal->end();
+    journal.reset();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  const fs::path copy = copy_of(directory(), dir_);
+  deactivate(*slot);
+  const auto folders = journals_in(copy);
+  ASSERT_EQ(folders.size(), 2U);
+  for (const fs::path& folder : folders) {
+    const auto found = restore_journal(folder);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->unreadable_chunks, 0U);
+    ASSERT_EQ(found->windows.size(), 1U) << folder;
+    ASSERT_EQ(found->windows[0].recording->logs().size(), 1U);
+    EXPECT_EQ(numbers_of(*found->windows[0].recording->logs()[0]), first_numbers(1000));
+  }
+}
+
 /// The journal's files in memory, with the faults that a test wants.
 class FaultyFiles final : public SegmentFiles {
  public:
