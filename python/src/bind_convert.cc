@@ -132,7 +132,9 @@ void bind_convert(nb::module_& module) {
       "core. A run appears complete or not at all; an existing log file is an error, unless\n"
       "`overwrite` or `skip_existing`.\n\n"
       "Returns what became of each input (`tbtrace.convert/1`). If one failed, the others are\n"
-      "converted all the same; then the first failure is raised, unless `on_error='return'`.",
+      "converted all the same; then the first failure is raised, unless `on_error='return'`:\n"
+      "TraceError, FileExistsError or OSError. Raises ValueError for a wrong argument.\n\n"
+      "    tbtrace.convert(\"ranks/\", \"logs\", to=\"both\")",
       nb::sig("def convert(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]], "
               "log_directory: str | os.PathLike[str], *, to: typing.Literal['both', 'plugin', "
@@ -146,7 +148,8 @@ void bind_convert(nb::module_& module) {
       "find", find, "inputs"_a,
       "The traces that inputs name, without reading them: files, all traces in directories,\n"
       "the matches of glob patterns. Named files are not looked at. Returns\n"
-      "paths, and (path, why) of directories and patterns without any trace.",
+      "paths, and (path, why) of directories and patterns without any trace.\n\n"
+      "    tbtrace.find(\"ranks/\")[0]",
       nb::sig("def find(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]]) "
               "-> tuple[list[str], list[tuple[str, str]]]"));
