@@ -2,6 +2,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,13 +24,45 @@
 namespace tbtrace::tools {
 namespace {
 
+constexpr int kUsualFrames = 5;  // of `--group-by stack`, as in Python
+
+std::vector<std::string_view> groupings() {
+  return {"name",   "shape",  "stack",  "overload_name", "module", "line",
+          "device", "stream", "thread", "rank",          "step"};
+}
+
 // Each of these takes some options and returns what is wrong with them, empty if nothing is.
+
+/// `--group-by module,step`. Shapes, stacks and overloads have options of their own as well.
+std::string take_groups(const OptionParser& parser, SummaryOptions& summary) {
+  if (!parser.given("group-by")) return {};
+  std::string_view rest = parser.text("group-by");
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const std::optional<GroupKey> key = group_key_named(part);
+    if (part == "overload_name") {
+      summary.group_by_overload_name = true;
+    } else if (key == GroupKey::shape) {
+      summary.group_by_input_shape = true;
+    } else if (key == GroupKey::stack) {
+      if (!parser.given("group-by-stack-n")) summary.group_by_stack_n = kUsualFrames;
+      summary.stack_source = StackSource::either;
+    } else if (key) {
+      summary.by.add(*key);
+    } else if (part != "name") {
+      return "--group-by takes " + listed(groupings()) + ", or several of them with commas";
+    }
+    if (comma == std::string_view::npos) return {};
+    rest.remove_prefix(comma + 1);
+  }
+}
 
 /// Which rows exist, and which of them are shown.
 std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
   ops.per_event = parser.flag("per-event");
-  for (const char* const option :
-       {"group-by-input-shape", "group-by-stack-n", "group-by-overload-name", "stack-source"}) {
+  for (const char* const option : {"group-by", "group-by-input-shape", "group-by-stack-n",
+                                   "group-by-overload-name", "stack-source"}) {
     if (ops.per_event && parser.given(option))
       return "--per-event and --" + std::string(option) + " exclude each other";
   }
@@ -53,9 +86,11 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
     if (!frames || *frames < 0 || *frames > 1000000) return "--group-by-stack-n takes a number";
     ops.summary.group_by_stack_n = static_cast<int>(*frames);
   }
+  if (std::string problem = take_groups(parser, ops.summary); !problem.empty()) return problem;
   if (parser.given("stack-source")) {
     if (ops.summary.group_by_stack_n <= 0) return "--stack-source needs --group-by-stack-n";
     const std::string& source = parser.text("stack-source");
+    if (source == "call_stack") ops.summary.stack_source = StackSource::call_stack;
     if (source == "frames") ops.summary.stack_source = StackSource::frames;
     if (source == "auto") ops.summary.stack_source = StackSource::either;
   }
@@ -133,7 +168,8 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
 
 /// Keeps arguments that no option needs out of memory.
 ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
-  const bool stacks = ops.per_event || ops.summary.group_by_stack_n > 0;
+  const bool stacks =
+      ops.per_event || ops.summary.group_by_stack_n > 0 || ops.summary.by.has(GroupKey::line);
   if (!stacks) reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::call_stacks};
   reading.inputs_for_flops_only = !ops.per_event && !ops.summary.group_by_input_shape;
   return reading;
@@ -254,6 +290,12 @@ std::vector<Option> row_options() {
       {.name = "row-limit",
        .value = "N",
        .help = "rows to show, -1 for all (default: 100 as text, all otherwise)"},
+      {.name = "group-by",
+       .value = "WHAT",
+       .help = "a row per operator and these, one or several: `module,step`; `name` alone is the "
+               "default",
+       .choices = groupings(),
+       .takes_others = true},
       {.name = "group-by-input-shape", .help = "a row per operator and input shapes"},
       {.name = "group-by-stack-n",
        .value = "N",
@@ -342,6 +384,8 @@ Command ops_command() {
                     "the most expensive operators on the GPU"},
                    {"tbtrace ops trace.json --group-by-input-shape --format csv -o ops.csv",
                     "every operator and shape, for a spreadsheet"},
+                   {"tbtrace ops trace.json.gz --group-by module,step --strict-totals",
+                    "the operators of each module in each step"},
                    {"tbtrace ops trace.json --format json --strict-totals",
                     "exact nanoseconds that add up, with what is idle or belongs to nobody"},
                    {"tbtrace ops rank*.json.gz --each --format md -o summaries",

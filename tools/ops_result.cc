@@ -100,6 +100,7 @@ Result<OperatorSummary> OpsResult::summary() {
 
 Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {
   say_if_not_grouped(summary);
+  for (const std::string& note : summary.data().notes) console_.message(subject_, note);
   const TableOptions table = table_of(summary);
   say_row_counts(table, summary.count_rows(table), subject_, console_);
   if (ops_.output.format == TableFormat::text) return summary.table(table);

@@ -13,6 +13,7 @@
 
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
+#include <tbtrace/group_keys.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
@@ -49,13 +50,13 @@ enum class KernelGrouping : std::uint8_t {
   op,      ///< the operator that launched it, by the rules of LinkReport
   family,
   label,  ///< what the program called a node of a CUDA graph; needs ArgumentGroup::graphs
+  all,    ///< all kernels; `by` divides them
 };
 
 struct KernelsOptions {
   KernelGrouping group_by = KernelGrouping::name;
   std::vector<KernelGrouping> also_by = {};  ///< a group has these in common, too
-  bool by_device = false;                    ///< also by device
-  bool by_stream = false;                    ///< also by device and stream
+  GroupKeySet by = {};                       ///< and these
   /// Only what started in the time of these steps, which is widened as in step_breakdown().
   std::optional<StepRange> steps = {};
 };
@@ -72,8 +73,7 @@ struct KernelGroup {
   std::optional<Dim3> block;
   std::optional<std::int64_t> registers;
   std::optional<std::int64_t> shared_memory_bytes;
-  std::int64_t device = 0;  ///< by device or stream: the process id of its streams
-  std::string stream;       ///< by stream: the thread id of its row in the file
+  GroupValues values;  ///< of KernelsOptions::by
 
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;  ///< saturates
@@ -110,10 +110,12 @@ struct KernelSummary {
   std::uint64_t memsets = 0;
   std::int64_t memcpy_ns = 0;  ///< sum of durations
   std::int64_t memset_ns = 0;
+  std::vector<std::string> notes;  ///< why some groups have no value of what they are grouped by
 };
 
 /// Fails if `steps` names no step of the trace. Takes O(n log n) time and O(n) memory. Launch
-/// configurations and occupancy need ArgumentGroup::launches.
+/// configurations and occupancy need ArgumentGroup::launches, groups by shape
+/// ArgumentGroup::inputs.
 Result<KernelSummary> kernel_summary(const Trace& trace, const KernelsOptions& options = {});
 
 /// The same as rows of `tbtrace.kernels/1`. compat.h has those of other tools.
@@ -130,9 +132,13 @@ struct KernelLaunch {
   std::int64_t correlation = 0;
   std::optional<std::int64_t> step;  ///< number of the step that launched it
   std::int64_t start_ns = 0;         ///< of the kernel, since Trace::base_time_ns()
+  std::int64_t launch_start_ns = 0;  ///< of the call
   std::int64_t launch_call_ns = 0;   ///< duration of the call
   std::int64_t duration_ns = 0;      ///< of the kernel
   std::int64_t launch_delay_ns = 0;  ///< from the end of the call to the kernel's start, at least 0
+  /// Kernels, memcpys and memsets of the device that had been launched (the call had ended) and had
+  /// not started when the call ended; nullopt in figures of other tools.
+  std::optional<std::uint64_t> queue_length;
 };
 
 /// One row per kernel whose launch is known, by start. Fails as kernel_summary(); groupings have no

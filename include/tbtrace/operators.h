@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <tbtrace/export.h>
+#include <tbtrace/group_keys.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
@@ -28,6 +29,8 @@ struct SummaryOptions {
   int group_by_stack_n = 0;
   StackSource stack_source = StackSource::call_stack;
   bool group_by_overload_name = false;
+  /// And by these. Shapes and stacks have options of their own above.
+  GroupKeySet by = {};
   /// Whose text and numbers torch's figures are; other figures do not depend on it, nor on the
   /// next.
   TorchVersion torch = kNewestTorch;

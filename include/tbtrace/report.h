@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@
 
 #include <tbtrace/device.h>
 #include <tbtrace/export.h>
+#include <tbtrace/group_keys.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
@@ -105,6 +107,7 @@ struct OperatorRow {
   std::uint64_t flops = 0;
   std::string input_shapes;        ///< `[[32, 28], []]`; empty: none, or not grouped by shape
   std::vector<std::string> stack;  ///< innermost first
+  std::shared_ptr<const GroupValues> values;  ///< of SummaryOptions::by; null without, and of sums
 };
 
 /// Options of the table, with Python's names and defaults; nullopt is Python's None.
@@ -151,7 +154,9 @@ struct OperatorRows {
   std::optional<DeviceType> use_device;
   bool profile_memory = false;
   bool with_flops = false;
-  bool grouped_by_shape = false;  ///< rows may have shapes
+  bool grouped_by_shape = false;        ///< rows may have shapes
+  GroupKeySet by = {};                  ///< rows have values of these
+  std::vector<std::string> notes = {};  ///< why some events have no values of these
   /// There are no device rows; device time is shown with the operators only.
   bool device_time_on_operators = false;
 };

@@ -174,6 +174,7 @@ struct TableDescription {
   std::vector<ColumnsWithOptions> more_columns = {};
   ArgumentSet arguments = {};       ///< without these `make` fails
   ArgumentSet more_arguments = {};  ///< are used if they were read
+  ArgumentSet (*arguments_with)(const OptionValues& options) = nullptr;  ///< more, with options
   std::vector<OptionDescription> options = {};
   std::vector<ExcludedOptions> excluded = {};
   std::vector<std::string_view> sort_keys = {};  ///< columns that people sort by

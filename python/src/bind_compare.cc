@@ -75,27 +75,30 @@ nb::bytes comparison(nb::handle base, nb::handle changed,
 }  // namespace
 
 void bind_compare(nb::module_& module) {
-  module.def("compare_report", compare_report, "base"_a, "new"_a, nb::kw_only(),
-             "title"_a = nb::none(), "limit"_a = 2'000'000, "min_effect"_a = 0.01,
-             "run_noise"_a = nb::none(),
-             "A page that shows what changed from `base` to `new`, complete in one file: the "
-             "verdict, what\n"
-             "explains it, and the flame graph of the difference. Arguments are those of diff(); "
-             "`limit`:\n"
-             "of its size in bytes.",
-             nb::sig("def compare_report("
-                     "base: str | os.PathLike[str] | Trace | TraceSet | "
-                     "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], "
-                     "new: str | os.PathLike[str] | Trace | TraceSet | "
-                     "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], *, "
-                     "title: str | None = None, limit: int = 2000000, min_effect: float = 0.01, "
-                     "run_noise: float | None = None) -> Report"));
+  module.def(
+      "compare_report", compare_report, "base"_a, "new"_a, nb::kw_only(), "title"_a = nb::none(),
+      "limit"_a = 2'000'000, "min_effect"_a = 0.01, "run_noise"_a = nb::none(),
+      "A page that shows what changed from `base` to `new`, complete in one file: the "
+      "verdict, what\n"
+      "explains it, and the flame graph of the difference. Arguments are those of diff(); "
+      "`limit`:\n"
+      "of its size in bytes. Raises what diff() raises.\n\n"
+      "    tbtrace.compare_report(\"before.json.gz\", \"after.json.gz\").save(\"compare.html\")",
+      nb::sig("def compare_report("
+              "base: str | os.PathLike[str] | Trace | TraceSet | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], "
+              "new: str | os.PathLike[str] | Trace | TraceSet | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], *, "
+              "title: str | None = None, limit: int = 2000000, min_effect: float = 0.01, "
+              "run_noise: float | None = None) -> Report"));
   module.def(
       "comparison", comparison, "base"_a, "new"_a, nb::kw_only(), "base_name"_a = nb::none(),
       "new_name"_a = nb::none(),
       "What that page draws: the JSON document `tbtrace.comparison/1`. `base_name`, `new_name`: "
       "what\n"
-      "it calls a side of one run. Other threads of Python run meanwhile.",
+      "it calls a side of one run. Raises what diff() raises. Other threads of Python run\n"
+      "meanwhile.\n\n"
+      "    json.loads(tbtrace.comparison(\"before.json.gz\", \"after.json.gz\"))[\"schema\"]",
       nb::sig("def comparison(base: str | os.PathLike[str] | Trace | TraceSet | "
               "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], "
               "new: str | os.PathLike[str] | Trace | TraceSet | "

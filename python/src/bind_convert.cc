@@ -136,7 +136,9 @@ void bind_convert(nb::module_& module) {
       "written.\n"
       "`log_directory` is local.\n\n"
       "Returns what became of each input (`tbtrace.convert/1`). If one failed, the others are\n"
-      "converted all the same; then the first failure is raised, unless `on_error='return'`.",
+      "converted all the same; then the first failure is raised, unless `on_error='return'`:\n"
+      "TraceError, FileExistsError or OSError. Raises ValueError for a wrong argument.\n\n"
+      "    tbtrace.convert(\"ranks/\", \"logs\", to=\"both\")",
       nb::sig("def convert(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]], "
               "log_directory: str | os.PathLike[str], *, to: typing.Literal['both', 'plugin', "
@@ -153,7 +155,8 @@ void bind_convert(nb::module_& module) {
       "Named\n"
       "files are not looked at, nor are those in remote directories, of which the names decide.\n"
       "Returns paths, local ones first, and (path, why) of directories and patterns without any\n"
-      "trace. Raises TraceError if a remote directory cannot be listed.",
+      "trace. Raises TraceError if a remote directory cannot be listed.\n\n"
+      "    tbtrace.find(\"ranks/\")[0]",
       nb::sig("def find(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]]) "
               "-> tuple[list[str], list[tuple[str, str]]]"));

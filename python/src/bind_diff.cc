@@ -114,17 +114,24 @@ void bind_diff(nb::module_& module) {
       .def("quantities", quantities,
            "What else changed, per step: times in which GPUs were busy or idle, launches, FLOPs, "
            "samples,\nand peaks of memory in bytes. Columns `name`, `base`, `new`, `low`, `high`: "
-           "the last two are\nthe interval of the change, as a share.")
+           "the last two are\nthe interval of the change, as a share. Times are in ns.\n\n"
+           "    diff.quantities().to_pandas()")
       .def(
           "table", table, "by"_a = "operator",
           "What explains the change, per step: by 'part', 'operator', 'shape', 'kernel', 'module'\n"
-          "or 'line'. Times in ns; `change_ns` adds up to the change of the step.")
+          "or 'line'. Times in ns; `change_ns` adds up to the change of the step. Raises "
+          "ValueError\n"
+          "for another part.\n\n"
+          "    diff.table(\"kernel\").to_pandas()")
       .def(
           "check", check_limit, "limit"_a,
           "Whether a limit such as 'step_time>+3%' is 'exceeded', 'kept' or 'inconclusive', and a\n"
-          "sentence with the figures.",
+          "sentence with the figures. Raises ValueError if the limit cannot be understood.\n\n"
+          "    diff.check(\"step_time>+3%\")[0]",
           nb::sig("def check(self, limit: str) -> tuple[str, str]"))
-      .def("to_dict", to_dict, "The command line's JSON object, `tbtrace.diff/1`.",
+      .def("to_dict", to_dict,
+           "The command line's JSON object, `tbtrace.diff/1`: times in ns, shares from 0 to 1.\n\n"
+           "    diff.to_dict()[\"step\"]",
            nb::sig("def to_dict(self) -> dict[str, typing.Any]"));
 
   module.def(
@@ -137,7 +144,10 @@ void bind_diff(nb::module_& module) {
       "a\n"
       "share. `run_noise`: the standard deviation of the mean step from run to run, as a share, "
       "if\n"
-      "the runs are too few to show it. Other threads of Python run meanwhile.",
+      "the runs are too few to show it. Raises TraceError if a run cannot be read, ValueError for "
+      "a\n"
+      "wrong argument. Other threads of Python run meanwhile.\n\n"
+      "    tbtrace.diff(\"before.json.gz\", \"after.json.gz\").verdict",
       nb::sig("def diff(base: str | os.PathLike[str] | Trace | TraceSet | "
               "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], "
               "new: str | os.PathLike[str] | Trace | TraceSet | "
@@ -146,7 +156,10 @@ void bind_diff(nb::module_& module) {
   module.def(
       "write_baseline", save_baseline, "path"_a, "runs"_a, nb::kw_only(), "overwrite"_a = false,
       "Writes runs, as diff() takes them, to a file of at most 100 KB, to compare later runs "
-      "with.\nFails if the file exists, unless `overwrite` is True.",
+      "with.\nRaises FileExistsError if the file exists, unless `overwrite`, and TraceError if a "
+      "run "
+      "cannot be\nread.\n\n"
+      "    tbtrace.write_baseline(\"base.tbb\", [\"before.json.gz\"])",
       nb::sig("def write_baseline(path: str | os.PathLike[str], "
               "runs: str | os.PathLike[str] | Trace | TraceSet | "
               "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], *, "

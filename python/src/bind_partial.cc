@@ -198,12 +198,20 @@ void bind_partial(nb::module_& module) {
   partial
       .def_static(
           "read", read, "path"_a,
-          "A partial from a `.tbp` file, as `tbtrace partial` writes it. Raises TraceError.",
+          "A partial from a `.tbp` file, as `tbtrace partial` writes it. Raises TraceError.\n\n"
+          "    tbtrace.Partial.read(\"rank0.tbp\")",
           nb::sig("def read(path: str | os.PathLike[str]) -> Partial"))
-      .def_static("from_bytes", from_bytes, "data"_a, "The partial that to_bytes() was called for.")
-      .def("to_bytes", to_bytes, "The content of its file, not compressed.")
+      .def_static(
+          "from_bytes", from_bytes, "data"_a,
+          "The partial that to_bytes() was called for. Raises TraceError for other bytes.\n\n"
+          "    tbtrace.Partial.from_bytes(partial.to_bytes())")
+      .def("to_bytes", to_bytes,
+           "The content of its file, not compressed.\n\n    len(partial.to_bytes())")
       .def("save", save, "path"_a, nb::kw_only(), "overwrite"_a = false,
-           "Writes a `.tbp` file. It appears complete or not at all.",
+           "Writes a `.tbp` file. It appears complete or not at all. Raises FileExistsError if it "
+           "is\n"
+           "there, unless `overwrite`.\n\n"
+           "    partial.save(\"job.tbp\")",
            nb::sig("def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) "
                    "-> None"))
       .def("renamed", renamed, "name"_a,
@@ -232,7 +240,8 @@ void bind_partial(nb::module_& module) {
           "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
           "A row per operator, summed over all sources. `group_by`: of 'shape', 'stack' and\n"
           "'overload_name'. Figures are exact: times in ns that add up, with rows `[idle]` and\n"
-          "`[unattributed]`.",
+          "`[unattributed]`. Raises ValueError for what partials are not grouped by.\n\n"
+          "    partial.operators(\"shape\").to_pandas()",
           nb::sig("def operators(self, group_by: typing.Literal['shape', 'stack', 'overload_name'] "
                   "| collections.abc.Sequence[typing.Literal['shape', 'stack', 'overload_name']] "
                   "| None = None, *, figures: typing.Literal['exact'] = 'exact') -> Operators"));
@@ -240,25 +249,35 @@ void bind_partial(nb::module_& module) {
       .def("collectives", collectives,
            "The collectives of the job whose ranks the sources are, as TraceSet.collectives(). A\n"
            "partial has at most 2,000 of each trace, the same ones on all ranks; `notes` says if\n"
-           "some are left out.")
+           "some are left out.\n\n"
+           "    partial.collectives().to_pandas()")
       .def("checks", checks,
-           "What is missing or contradictory in the traces and among them, as TraceSet.checks().")
-      .def("clocks", clocks, "How the clocks of the ranks differ, as TraceSet.clocks().")
+           "What is missing or contradictory in the traces and among them, as TraceSet.checks().\n\n"
+           "    partial.checks().to_pandas()")
+      .def("clocks", clocks,
+           "How the clocks of the ranks differ, as TraceSet.clocks(): times in ns.\n\n"
+           "    partial.clocks().to_pandas()")
       .def(
           "stragglers", stragglers,
           "The ranks that hold up the job, as TraceSet.stragglers(); from all steps, whatever the\n"
-          "partial leaves out.")
+          "partial leaves out. Times in ns.\n\n"
+          "    partial.stragglers().notes")
       .def_prop_ro("missing_ranks", ranks_without_source,
                    "The ranks of which it has no trace, up to the largest world size that a trace "
                    "names.",
                    nb::sig("def missing_ranks(self) -> list[int]"))
       .def("repeated", repeated,
-           "(path, the other one's) of traces with the rank and the start of another one.",
+           "(path, the other one's) of traces with the rank and the start of another one.\n\n"
+           "    partial.repeated()",
            nb::sig("def repeated(self) -> list[tuple[str, str]]"))
-      .def("summary", summary, "A line per trace, and what is said of the job as a whole.")
+      .def("summary", summary,
+           "A line per trace, and what is said of the job as a whole.\n\n    "
+           "print(partial.summary())")
       .def("remarks", remarks,
            "What to know of the job before trusting a result: that ranks are missing or there\n"
-           "twice, that the sources are of several jobs or of different versions. A sentence each.",
+           "twice, that the sources are of several jobs or of different versions. A sentence "
+           "each.\n\n"
+           "    partial.remarks()",
            nb::sig("def remarks(self) -> list[str]"));
   add_table_methods(partial);
   add_flame_graph_method(partial, [](const PythonPartial& self, const FlameGraphOptions& options) {
@@ -267,7 +286,8 @@ void bind_partial(nb::module_& module) {
 
   module.def("merge", merge, "partials"_a,
              "The sum of partials: the same bytes in any order and in any tree. Raises ValueError\n"
-             "if a trace is in two of them or if they were made with different options.",
+             "if a trace is in two of them or if they were made with different options.\n\n"
+             "    tbtrace.merge([trace.partial() for trace in ranks])",
              nb::sig("def merge(partials: collections.abc.Sequence[Partial]) -> Partial"));
 }
 

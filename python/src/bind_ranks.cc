@@ -56,13 +56,17 @@ void bind_ranks(nb::module_& module) {
           "The rank in the job, None if the file does not have it.",
           nb::sig("def rank(self) -> int | None"));
   module.def("rank_record", rank_record_of, "trace"_a, nb::kw_only(), "name"_a = nb::none(),
-             "What a trace contributes to ranks(). `name`: what the document calls it.",
+             "What a trace contributes to ranks(). `name`: what the document calls it.\n\n"
+             "    tbtrace.rank_record(trace).rank",
              nb::sig("def rank_record(trace: Trace, *, name: str | None = None) -> RankRecord"));
-  module.def("ranks", ranks, "records"_a, nb::kw_only(), "remarks"_a = JobRemarks(),
-             "What the view Ranks shows of a job: the JSON document `tbtrace.ranks/1`\n"
-             "(docs/formats/ranks.md). `remarks`: sentences about the inputs that it says as well.",
-             nb::sig("def ranks(records: collections.abc.Sequence[RankRecord], *, "
-                     "remarks: collections.abc.Sequence[str] = ()) -> bytes"));
+  module.def(
+      "ranks", ranks, "records"_a, nb::kw_only(), "remarks"_a = JobRemarks(),
+      "What the view Ranks shows of a job: the JSON document `tbtrace.ranks/1`\n"
+      "(docs/formats/ranks.md), with times in ns. `remarks`: sentences about the inputs that it\n"
+      "says as well.\n\n"
+      "    tbtrace.ranks([tbtrace.rank_record(trace) for trace in ranks])",
+      nb::sig("def ranks(records: collections.abc.Sequence[RankRecord], *, "
+              "remarks: collections.abc.Sequence[str] = ()) -> bytes"));
 }
 
 }  // namespace tbtrace::python

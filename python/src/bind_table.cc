@@ -114,7 +114,17 @@ nb::str torch_table(const PythonOperators& operators, const std::optional<std::s
 
 PythonTable slice_of(const PythonTable& table, const nb::slice& slice) {
   const auto [first, count] = range_of_slice(slice, table.data->size());
-  return {std::make_shared<const TableSlice>(table.data, first, count), table.base_time_ns};
+  return {std::make_shared<const TableSlice>(table.data, first, count), table.base_time_ns,
+          bases_of_part(table.bases, first, count)};
+}
+
+nb::object bases_of(const PythonTable& table) {
+  if (table.bases.empty()) return nb::none();
+  nb::list bases;
+  for (const RowsOfBase& part : table.bases) {
+    bases.append(nb::make_tuple(part.rows, part.base_time_ns));
+  }
+  return bases;
 }
 
 nb::object row_of(const PythonTable& table, std::int64_t row) {
@@ -152,6 +162,7 @@ void add_rows(nb::class_<PythonTable>& table) {
       .def(
           "__iter__", [](nb::handle self) { return frames("rows")(self); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[dict[str, typing.Any]]"))
+      .def("_bases", bases_of, nb::sig("def _bases(self) -> list[tuple[int, int]] | None"))
       .def("_parts", parts, nb::sig("def _parts(self) -> list[tuple[typing.Any, ...]]"))
       .def("__getstate__", table_state, nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
       .def(
@@ -160,10 +171,11 @@ void add_rows(nb::class_<PythonTable>& table) {
             new (&self) PythonTable(table_of_state(state));
           },
           nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
-      .def("to_dicts", dictionaries,
-           "A dictionary per row: `table.to_dicts()[0][\"total_ns\"]`. `for row in table` gives "
-           "the same\nwithout all of them at once.",
-           nb::sig("def to_dicts(self) -> list[dict[str, typing.Any]]"));
+      .def(
+          "to_dicts", dictionaries,
+          "A dictionary per row. `for row in table` gives the same without all of them at once.\n\n"
+          "    table.to_dicts()[0][\"total_ns\"]",
+          nb::sig("def to_dicts(self) -> list[dict[str, typing.Any]]"));
 }
 
 void add_frames(nb::class_<PythonTable>& table) {
@@ -174,7 +186,9 @@ void add_frames(nb::class_<PythonTable>& table) {
           nb::kw_only(), "datetimes"_a = false,
           "A pandas.DataFrame; pandas 2 or 3. Whole numbers are `Int64`, doubles `Float64`, both\n"
           "nullable; texts are categories. `datetimes`: columns that say when something was, such "
-          "as\n`start_ns`, become `datetime64[ns, UTC]`; only of a table of one trace.\n\n"
+          "as\n`start_ns`, become `datetime64[ns, UTC]`. Raises ValueError if it is not known what "
+          "times\n"
+          "count from, as in partials and in figures of other tools.\n\n"
           "    trace.kernels().to_pandas().nlargest(5, \"total_ns\")",
           nb::sig("def to_pandas(self, *, datetimes: bool = False) -> pandas.DataFrame"))
       .def(
@@ -187,13 +201,16 @@ void add_frames(nb::class_<PythonTable>& table) {
       .def(
           "to_arrow",
           [](nb::handle self, bool datetimes) { return frames("to_arrow")(self, datetimes); },
-          nb::kw_only(), "datetimes"_a = false, "A pyarrow.Table. `datetimes` as for to_pandas().",
+          nb::kw_only(), "datetimes"_a = false,
+          "A pyarrow.Table. `datetimes` as for to_pandas().\n\n"
+          "    table.to_arrow().schema.names",
           nb::sig("def to_arrow(self, *, datetimes: bool = False) -> pyarrow.Table"))
       .def(
           "to_numpy", [](nb::handle self) { return frames("to_numpy")(self); },
           "A structured array with a field per column. Whole numbers and texts of which some are\n"
           "missing are objects, with None; missing doubles are NaN. For one column:\n"
-          "`numpy.asarray(table[\"total_ns\"])`.",
+          "`numpy.asarray(table[\"total_ns\"])`.\n\n"
+          "    table.to_numpy()[\"total_ns\"].sum()",
           nb::sig("def to_numpy(self) -> numpy.typing.NDArray[typing.Any]"))
       .def(
           "to_parquet",
@@ -247,6 +264,19 @@ std::string text_bytes(nb::handle text) {
   if (!encoded.is_valid()) throw nb::python_error();
   const auto bytes = nb::borrow<nb::bytes>(encoded);
   return {bytes.c_str(), bytes.size()};
+}
+
+std::vector<RowsOfBase> bases_of_part(const std::vector<RowsOfBase>& bases, std::size_t first,
+                                      std::size_t count) {
+  std::vector<RowsOfBase> part;
+  std::size_t row = 0;  // where the next base begins
+  for (const RowsOfBase& of : bases) {
+    const std::size_t begin = std::max(row, first);
+    row += of.rows;
+    const std::size_t end = std::min(row, first + count);
+    part.push_back({end > begin ? end - begin : 0, of.base_time_ns});
+  }
+  return part;
 }
 
 nb::object cell_object(const Cell& cell) { return std::visit(ToPython(), cell); }
@@ -303,7 +333,9 @@ void bind_tables(nb::module_& module) {
           "sort_by"_a = nb::none(), "row_limit"_a = nb::none(),
           "The text that the command line prints. `sort_by`: a column, largest first; "
           "`row_limit`:\n"
-          "how many rows, -1 for all.",
+          "how many rows, -1 for all. Raises ValueError if there is no such column, as the next "
+          "ones do.\n\n"
+          "    table.to_text(sort_by=\"count\", row_limit=5)",
           nb::sig("def to_text(self, sort_by: str | None = None, row_limit: int | None = None) "
                   "-> str"))
       .def(
@@ -312,7 +344,9 @@ void bind_tables(nb::module_& module) {
              std::int64_t row_limit) {
             return text_in(table, TableFormat::csv, sort_by, row_limit);
           },
-          "sort_by"_a = nb::none(), "row_limit"_a = -1, "RFC 4180, with a row of column names.",
+          "sort_by"_a = nb::none(), "row_limit"_a = -1,
+          "RFC 4180, with a row of column names; arguments as for to_text().\n\n"
+          "    table.to_csv(sort_by=\"total_ns\", row_limit=10)",
           nb::sig("def to_csv(self, sort_by: str | None = None, row_limit: int = -1) -> str"))
       .def(
           "to_json",
@@ -320,7 +354,9 @@ void bind_tables(nb::module_& module) {
              std::int64_t row_limit) {
             return text_in(table, TableFormat::json, sort_by, row_limit);
           },
-          "sort_by"_a = nb::none(), "row_limit"_a = -1, "The command line's JSON object.",
+          "sort_by"_a = nb::none(), "row_limit"_a = -1,
+          "The command line's JSON object; arguments as for to_text().\n\n"
+          "    json.loads(table.to_json())[\"schema\"]",
           nb::sig("def to_json(self, sort_by: str | None = None, row_limit: int = -1) -> str"))
       .def(
           "to_markdown",
@@ -328,7 +364,8 @@ void bind_tables(nb::module_& module) {
              std::int64_t row_limit) {
             return text_in(table, TableFormat::markdown, sort_by, row_limit);
           },
-          "sort_by"_a = nb::none(), "row_limit"_a = -1, "A table for GitHub.",
+          "sort_by"_a = nb::none(), "row_limit"_a = -1,
+          "A table for GitHub; arguments as for to_text().\n\n    print(table.to_markdown())",
           nb::sig("def to_markdown(self, sort_by: str | None = None, row_limit: int = -1) -> str"))
       .def("__arrow_c_stream__", stream_capsule, "requested_schema"_a = nb::none(),
            "The rows as a stream of Arrow's C interface, in one batch. A requested schema is\n"
@@ -353,7 +390,8 @@ void bind_tables(nb::module_& module) {
            "max_shapes_column_width"_a = 80, "header"_a = nb::none(),
            "top_level_events_only"_a = false, "time_unit"_a = nb::none(),
            "The text that torch.profiler's `key_averages().table()` returns for the same events,\n"
-           "with torch's arguments. Raises ValueError for a key or a unit that does not exist.",
+           "with torch's arguments. Raises ValueError for a key or a unit that does not exist.\n\n"
+           "    print(trace.key_averages().table(sort_by=\"cuda_time_total\", row_limit=5))",
            nb::sig("def table(self, sort_by: str | None = None, row_limit: int = 100, "
                    "max_src_column_width: int | None = 75, max_name_column_width: int | None = 55, "
                    "max_shapes_column_width: int | None = 80, header: str | None = None, "

@@ -267,25 +267,30 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "torch"_a = "2.14",
            "What `prof.key_averages()` returned in the process that made the trace, with torch's\n"
            "arguments and torch's figures: those of the version `torch`, '2.13' or '2.14'. 2.13\n"
-           "always includes Python functions.",
+           "always includes Python functions. Raises ValueError for a wrong argument.\n\n"
+           "    print(trace.key_averages(group_by_input_shape=True).table(row_limit=5))",
            nb::sig("def key_averages(self, group_by_input_shape: bool = False, "
                    "group_by_stack_n: int = 0, group_by_overload_name: bool = False, "
                    "include_python_functions: bool = False, *, torch: typing.Literal['2.13', "
                    "'2.14'] = '2.14') -> Operators"))
-      .def(
-          "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "torch",
-          "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
-          "A row per operator.\n\n"
-          "`group_by`: of 'shape', 'stack' (`group_by_stack_n` frames) and 'overload_name'.\n"
-          "`figures`: 'torch'; 'exact', whole ns that add up, with rows `[idle]` and\n"
-          "`[unattributed]`; or 'plugin' (torch-tb-profiler). `stack_source`: 'call_stack', the\n"
-          "events' argument; 'frames', the Python functions around each; 'auto', frames where\n"
-          "there is no argument.",
-          nb::sig("def operators(self, group_by: typing.Literal['shape', 'stack', 'overload_name'] "
-                  "| collections.abc.Sequence[typing.Literal['shape', 'stack', 'overload_name']] "
-                  "| None = None, *, figures: typing.Literal['torch', 'exact', 'plugin'] = "
-                  "'torch', group_by_stack_n: int = 5, stack_source: "
-                  "typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> Operators"))
+      .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "torch",
+           "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
+           "A row per operator.\n\n"
+           "`group_by`: one or several of 'shape', 'stack' (`group_by_stack_n` frames),\n"
+           "'overload_name', 'module', 'line', 'device', 'stream', 'thread', 'rank' and 'step'; a\n"
+           "row always has a name ('name'). What an event has none of is None; `notes` says why.\n"
+           "`figures`: 'torch'; 'exact', whole ns that add up, with rows `[idle]` and\n"
+           "`[unattributed]`; or 'plugin' (torch-tb-profiler). `stack_source`: 'call_stack', the\n"
+           "events' argument; 'frames', the Python functions around each; 'auto', frames where\n"
+           "there is no argument. Times in ns, sizes in bytes. Raises ValueError for a wrong "
+           "argument,\n"
+           "or if the trace was read without what the rows need.\n\n"
+           "    trace.operators((\"module\", \"step\"), figures=\"exact\").to_pandas()",
+           nb::sig(("def operators(self, group_by: " + operator_groupings_hint() +
+                    " = None, *, figures: typing.Literal['torch', 'exact', 'plugin'] = "
+                    "'torch', group_by_stack_n: int = 5, stack_source: "
+                    "typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> Operators")
+                       .c_str()))
       .def("events", events, "columns"_a = nb::none(), nb::kw_only(), "arguments"_a = nb::none(),
            "A row per event, in the file's order. `columns`: which, all if None; those from\n"
            "`self_time_ns` to `step` take time to find. Times in ns since `base_time_ns`; "
@@ -295,24 +300,33 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "`arguments`: those of the events that become columns besides, by the names in the\n"
            "signature: `trace.events([\"name\"], arguments=[\"grid\", \"stream\"])`. They must "
            "have been\n"
-           "read: read(arguments=...) takes their groups.",
+           "read: read(arguments=...) takes their groups. Raises ValueError for a name that there "
+           "is\n"
+           "not.\n\n"
+           "    trace.events([\"name\", \"duration_ns\", \"step\"]).to_polars()",
            nb::sig(events_signature().c_str()))
       .def("checks", checks,
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
-           "finding.")
-      .def("summary", summary, "The first page about the trace.")
+           "finding.\n\n    trace.checks().to_pandas()")
+      .def("summary", summary,
+           "The first page about the trace. Raises ValueError if it was read without what that\n"
+           "needs.\n\n"
+           "    print(trace.summary())")
       .def("view", view_of, "name"_a,
            "One view of the page, such as 'steps': the JSON `tbtrace.view/1`, of 'timeline'\n"
-           "`tbtrace.timeline/1`.",
+           "`tbtrace.timeline/1`. tbtrace.views() has the names; raises ValueError for others.\n\n"
+           "    json.loads(trace.view(\"steps\"))[\"schema\"]",
            nb::sig("def view(self, name: str) -> bytes"))
       .def("timeline", timeline_of, "from_ns"_a = nb::none(), "to_ns"_a = nb::none(),
            "`tbtrace.timeline/1` of the ranges that touch the time from `from_ns` to before\n"
-           "`to_ns`, in ns since the start of the window; None: from the first, to the last.",
+           "`to_ns`, in ns since the start of the window; None: from the first, to the last.\n\n"
+           "    trace.timeline(0, 1_000_000)[:4]",
            nb::sig("def timeline(self, from_ns: int | None = None, to_ns: int | None = None) "
                    "-> bytes"))
       .def("range", range_of, "track"_a, "start_ns"_a, "duration_ns"_a, "name"_a, "nth"_a = 0,
            "`tbtrace.range/1`: the arguments of a range of the timeline. `nth`: of those that are\n"
-           "alike in all that comes before it. Raises KeyError if there is none.",
+           "alike in all that comes before it. Times in ns. Raises KeyError if there is none.\n\n"
+           "    trace.range(0, 10_000, 80_000, \"aten::to\")",
            nb::sig("def range(self, track: int, start_ns: int, duration_ns: int, name: str, "
                    "nth: int = 0) -> bytes"))
       .def(
@@ -320,19 +334,25 @@ void add_tables(nb::class_<PythonTrace>& trace) {
           "stack_source"_a = "auto",
           "The tables of this trace in a form that adds up with those of other traces. `name`: of\n"
           "the source, its path if None. `group_by_stack_n`: frames of the stacks that operators\n"
-          "can be grouped by.")
+          "can be grouped by. Raises ValueError for a wrong argument.\n\n"
+          "    trace.partial().save(\"job.tbp\")")
       .def("export_chrome_trace", export_chrome_trace, "path"_a, nb::kw_only(),
            "dialect"_a = "kineto", "overwrite"_a = false,
            "Writes Chrome JSON with what the trace holds, gzip if the name ends in `.gz`.\n"
            "`dialect`: 'kineto', or 'plugin' for torch-tb-profiler. convert() keeps everything "
            "that\n"
-           "is in the file.",
+           "is in the file. Raises FileExistsError if the file is there, unless `overwrite`.\n\n"
+           "    trace.export_chrome_trace(\"copy.json.gz\")",
            nb::sig("def export_chrome_trace(self, path: str | os.PathLike[str], *, "
                    "dialect: typing.Literal['kineto', 'plugin'] = 'kineto', overwrite: bool = "
                    "False) -> None"))
       .def("export_stacks", export_stacks, "path"_a, "metric"_a = "self_cpu_time_total",
            nb::kw_only(), "overwrite"_a = false,
-           "Writes the lines that `prof.export_stacks(path, metric)` writes.",
+           "Writes the lines that `prof.export_stacks(path, metric)` writes, with times in us. "
+           "Raises\n"
+           "ValueError for another metric, FileExistsError if the file is there, unless "
+           "`overwrite`.\n\n"
+           "    trace.export_stacks(\"stacks.txt\", \"self_cpu_time_total\")",
            nb::sig("def export_stacks(self, path: str | os.PathLike[str], "
                    "metric: str = 'self_cpu_time_total', *, overwrite: bool = False) -> None"));
 }
@@ -361,7 +381,8 @@ void bind_trace(nb::module_& module) {
              "group_by_stack_n"_a = 0, "group_by_overload_name"_a = false,
              "include_python_functions"_a = false, nb::kw_only(), "torch"_a = "2.14",
              "The same for several recordings of one profiler, oldest first, as torch's\n"
-             "`acc_events` joins them.",
+             "`acc_events` joins them. Raises ValueError if they are of different processes.\n\n"
+             "    tbtrace.key_averages([trace]).table(row_limit=5)",
              nb::sig("def key_averages(traces: collections.abc.Sequence[Trace], "
                      "group_by_input_shape: bool = False, group_by_stack_n: int = 0, "
                      "group_by_overload_name: bool = False, "
@@ -384,7 +405,8 @@ void bind_trace(nb::module_& module) {
       "memory.\n\n"
       "Raises TraceError if it is not a trace or cannot be read, TraceFileNotFoundError (which is\n"
       "also a FileNotFoundError) if it is not there, ValueError for a wrong argument.\n"
-      "Other threads of Python run meanwhile; Ctrl-C ends it.",
+      "Other threads of Python run meanwhile; Ctrl-C ends it.\n\n"
+      "    tbtrace.read(\"rank0.json.gz\", threads=2)",
       nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
               "typing.BinaryIO, *, "
               "threads: int | None = None, strict: bool = False, "

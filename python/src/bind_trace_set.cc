@@ -183,7 +183,8 @@ void bind_trace_set(nb::module_& module) {
          "(`distributedInfo`), None if it has none; names and places say nothing about it.\n"
          "`workers`: threads, None for one per core. `strict` and `arguments` as for read(); they\n"
          "do not apply to Trace objects. What cannot be read is in `unread`. Raises TraceError if\n"
-         "nothing can be read. Ctrl-C ends it.",
+         "nothing can be read, ValueError for a wrong argument. Ctrl-C ends it.\n\n"
+         "    tbtrace.TraceSet.open(\"ranks/\", workers=2)",
          nb::sig("def open(inputs: str | os.PathLike[str] | Trace | bytes | bytearray | memoryview "
                  "| typing.BinaryIO | "
                  "collections.abc.Sequence[str | os.PathLike[str] | Trace | bytes | bytearray | "
@@ -206,36 +207,45 @@ void bind_trace_set(nb::module_& module) {
       .def(
           "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
           "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
-          "A row per operator, summed over all traces; exact figures. Arguments as those of\n"
-          "Trace.operators().",
-          nb::sig("def operators(self, group_by: typing.Literal['shape', 'stack', 'overload_name'] "
-                  "| collections.abc.Sequence[typing.Literal['shape', 'stack', 'overload_name']] "
-                  "| None = None, *, figures: typing.Literal['exact'] = 'exact', group_by_stack_n: "
-                  "int = 5, "
-                  "stack_source: typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> "
-                  "Operators"))
-      .def("summary", summary, "A line per trace, findings, and the page of the slowest.")
+          "A row per operator, summed over all traces; with 'rank' in `group_by`, per rank. Exact\n"
+          "figures. Arguments as those of Trace.operators().\n\n"
+          "    ranks.operators((\"rank\", \"step\")).to_pandas()",
+          nb::sig(("def operators(self, group_by: " + operator_groupings_hint() +
+                   " = None, *, figures: typing.Literal['exact'] = 'exact', group_by_stack_n: "
+                   "int = 5, "
+                   "stack_source: typing.Literal['auto', 'call_stack', 'frames'] = 'auto') -> "
+                   "Operators")
+                      .c_str()))
+      .def("summary", summary,
+           "A line per trace, findings, and the page of the slowest.\n\n    print(ranks.summary())")
       .def(
           "partial", partial, nb::kw_only(), "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
           "The tables of all traces together, also their flame graph, in a form that adds up with\n"
           "others. Arguments as those of Trace.partial(). Of traces with the same content one "
-          "counts.")
+          "counts.\n\n"
+          "    ranks.partial().save(\"job.tbp\")")
       .def("checks", checks,
-           "What is missing or contradictory in the traces and among them, with cause and remedy.")
+           "What is missing or contradictory in the traces and among them, with cause and "
+           "remedy.\n\n"
+           "    ranks.checks().to_pandas()")
       .def("collectives", collectives,
            "The collectives of the job whose ranks the traces are, a row each: who waited for "
            "whom,\n"
            "transfers and bandwidths (docs/formats/collectives.md). Times in ns, bandwidths in\n"
            "bytes per second; None where the clocks do not tell. `notes` says what could not be\n"
-           "matched.")
+           "matched.\n\n"
+           "    ranks.collectives().to_pandas()")
       .def("clocks", clocks,
            "How the clocks of the ranks differ, a row each: `offset_ns` from that of the rank\n"
            "`reference` at `at_ns`, `drift_ppm`, and half of their 95 % intervals, `error_ns` and\n"
-           "`drift_error_ppm`. None if the clock is unknown.")
+           "`drift_error_ppm`. Times in ns; None if the clock is unknown.\n\n"
+           "    ranks.clocks().to_pandas()")
       .def("stragglers", stragglers,
            "The ranks that hold up the job, a row each: `cause`, `excess_per_step_ns`, `steps`\n"
-           "(docs/ranks.md). Usually without rows; `notes` says then that nobody does, or why "
-           "that\nis not known.")
+           "(docs/ranks.md). Times in ns. Usually without rows; `notes` says then that nobody "
+           "does,\n"
+           "or why that is not known.\n\n"
+           "    ranks.stragglers().notes")
       .def("__repr__", [](const PythonTraceSet& self) {
         return "<tbtrace.TraceSet: " + std::to_string(self.traces().size()) + " traces>";
       });

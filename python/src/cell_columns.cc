@@ -52,6 +52,8 @@ constexpr std::array kTypes = std::to_array<NamedType>({
     {"device", ColumnType::text, "tbtrace.lines/1"},
     {"device", ColumnType::text, "tbtrace.memory/1"},
     {"line", ColumnType::text, "tbtrace.memory/1"},
+    {"line", ColumnType::text, "tbtrace.kernels/1"},
+    {"line", ColumnType::text, "tbtrace.ops/1"},
     {"input_shapes", ColumnType::text, "tbtrace.flops/1"},
     {"input_shapes", ColumnType::text, "tbtrace.events/1"},
     {"event", ColumnType::integer, "tbtrace.events/1"},

@@ -192,7 +192,9 @@ void bind_columns(nb::module_& module) {
       .def(
           "__iter__", [](const PythonColumn& column) { return nb::iter(all_of(column)); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
-      .def("to_list", all_of, "All values.", nb::sig("def to_list(self) -> list[typing.Any]"))
+      .def("to_list", all_of,
+           "All values, None where one is unknown.\n\n    table[\"total_ns\"].to_list()",
+           nb::sig("def to_list(self) -> list[typing.Any]"))
       .def("__repr__", text_of)
       .def(
           "_parts",

@@ -140,13 +140,15 @@ void bind_flame_graph(nb::module_& module) {
       .def(
           "folded",
           [](const PythonFlameGraph& graph) { return text_object(folded_stacks(*graph.stacks)); },
-          "A line per stack, `frame;frame;frame WEIGHT`, sorted by bytes.",
+          "A line per stack, `frame;frame;frame WEIGHT`, the weight in `unit`; sorted by bytes.\n\n"
+          "    graph.folded().splitlines()[0]",
           nb::sig("def folded(self) -> str"))
       .def("svg", svg, nb::kw_only(), "title"_a = nb::none(), "width"_a = nb::none(),
            "inverted"_a = false, "order"_a = "name",
            "A picture with zoom and search, without any other file. `width` in px (as wide as the\n"
            "window if None). `inverted`: the root on top. `order` of frames side by side: 'name',\n"
-           "'weight' or 'time'.",
+           "'weight' or 'time'. Raises ValueError for another order or a width below 1.\n\n"
+           "    graph.svg(title=\"one step\", width=1200)",
            nb::sig("def svg(self, *, title: str | None = None, width: int | None = None, "
                    "inverted: bool = False, order: typing.Literal['name', 'weight', 'time'] = "
                    "'name') -> str"))
@@ -159,7 +161,9 @@ void bind_flame_graph(nb::module_& module) {
           "inverted"_a = false, "order"_a = "name", "overwrite"_a = false,
           "Writes a file: a picture if its name ends in .svg or .png, folded stacks if it ends in\n"
           ".folded or .txt. It appears complete or not at all. Raises FileExistsError if it is\n"
-          "there, unless `overwrite`.",
+          "there, unless `overwrite`, ValueError for another ending, OSError if it cannot be\n"
+          "written.\n\n"
+          "    graph.save(\"flame.svg\")",
           nb::sig("def save(self, path: str | os.PathLike[str], *, title: str | None = None, "
                   "width: int | None = None, inverted: bool = False, order: typing.Literal['name', "
                   "'weight', 'time'] = 'name', "

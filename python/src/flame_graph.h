@@ -49,7 +49,8 @@ void add_flame_graph_method(nanobind::class_<Owner>& owner, StacksOf stacks_of) 
       "threads of this id or name. `all_frames`: also frames that only pass a call on.\n"
       "`merge_recursion`: a function inside itself counts once. `in_time_order`: a frame for each\n"
       "call. `by_thread`: a frame for each host thread around its stacks. A notebook shows the\n"
-      "picture.",
+      "picture. Times in ns, memory in bytes. Raises ValueError for a wrong argument.\n\n"
+      "    trace.flame_graph(\"self_device_time_total\").save(\"flame.svg\")",
       nb::sig("def flame_graph(self, weight: str = 'self_cpu_time_total', *, "
               "steps: int | tuple[int, int] | None = None, thread: str = '', "
               "all_frames: bool = False, merge_recursion: bool = False, "

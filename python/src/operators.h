@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <tbtrace/operators.h>
 #include <tbtrace/partial.h>
@@ -11,7 +12,15 @@
 
 namespace tbtrace::python {
 
-/// `group_by`: of 'shape', 'stack' and 'overload_name'.
+/// What `group_by` of operators() takes.
+inline constexpr std::string_view kOperatorGroupings[] = {
+    "name",   "shape",  "stack",  "overload_name", "module", "line",
+    "device", "stream", "thread", "rank",          "step"};
+
+/// `typing.Literal[...] | collections.abc.Sequence[...] | None` of these.
+std::string operator_groupings_hint();
+
+/// `group_by`: of kOperatorGroupings.
 SummaryOptions summary_options(const std::optional<Names>& group_by, int group_by_stack_n,
                                const std::string& stack_source);
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 
@@ -17,11 +18,29 @@
 
 namespace tbtrace::python {
 
+/// So many rows that follow each other, whose times count from a Unix time.
+struct RowsOfBase {
+  std::size_t rows = 0;
+  std::int64_t base_time_ns = 0;
+};
+
 struct PythonTable {
   std::shared_ptr<const TableData> data;
   /// The Unix time that its times count from, if all of them count from one.
   std::optional<std::int64_t> base_time_ns = {};
+  /// The same of the traces of a set, whose rows follow each other. Empty if it is not known.
+  std::vector<RowsOfBase> bases = {};
+
+  /// Times count from a start that is not known, such as another tool's.
+  void forget_bases() {
+    base_time_ns.reset();
+    bases.clear();
+  }
 };
+
+/// The bases of `count` rows from `first` on.
+std::vector<RowsOfBase> bases_of_part(const std::vector<RowsOfBase>& bases, std::size_t first,
+                                      std::size_t count);
 
 /// A table that can also print itself as torch does.
 struct PythonOperators : PythonTable {

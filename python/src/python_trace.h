@@ -98,13 +98,17 @@ PythonTable table_of(const PythonTraceSet& set, const Make& make, const Why& why
   for_each_number(traces.size(), set.workers,
                   [&](std::size_t number) { made[number].emplace(make(*traces[number].trace)); });
   std::vector<ReportOfInput> reports;
+  std::vector<RowsOfBase> bases;  // a set has its traces in the order of the rows
   for (std::size_t number = 0; number < made.size(); ++number) {
     const SharedTrace& trace = traces[number];
     reports.push_back({trace.rank, trace.path, value_of(*std::move(made[number]), trace.path)});
+    bases.push_back({reports.back().report.table.rows.size(), base_time_ns(trace.trace)});
   }
   AnalysisReport joined = join_inputs(std::move(reports), traces.size() > 1);
   if (joined.table.rows.empty()) joined.notes.push_back(why(traces[0].trace.get()));
-  return python_table(std::move(joined));
+  PythonTable table = python_table(std::move(joined));
+  table.bases = std::move(bases);
+  return table;
 }
 
 }  // namespace tbtrace::python

@@ -99,8 +99,10 @@ nb::list listed_views() {
 }
 
 void bind_report(nb::module_& module) {
-  module.def("views", listed_views, "Names and titles of the page's views, as people see them.",
-             nb::sig("def views() -> list[tuple[str, str]]"));
+  module.def(
+      "views", listed_views,
+      "Names and titles of the page's views, as people see them.\n\n    dict(tbtrace.views())",
+      nb::sig("def views() -> list[tuple[str, str]]"));
   nb::class_<PythonReport>(
       module, "Report",
       "One page about a trace or several, complete in itself. A notebook shows it. Immutable.")
@@ -108,7 +110,8 @@ void bind_report(nb::module_& module) {
       .def("_repr_html_", frame, nb::sig("def _repr_html_(self) -> str"))
       .def("save", save, "path"_a, nb::kw_only(), "overwrite"_a = false,
            "Writes the page as a file, complete or not at all. Raises FileExistsError if it is\n"
-           "there, unless `overwrite`.",
+           "there, unless `overwrite`, OSError if it cannot be written.\n\n"
+           "    trace.report().save(\"report.html\")",
            nb::sig("def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> "
                    "None"))
       .def("__repr__", [](const PythonReport& report) {

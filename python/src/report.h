@@ -47,7 +47,9 @@ void add_report_method(nanobind::class_<Owner>& owner, TracesOf traces_of) {
       "limit"_a = 2'000'000,
       "One page that shows all there is, complete in one file. `views`: only these.\n"
       "`source_root`: a directory; lines in source files below it are shown with their text.\n"
-      "`limit`: of its size in bytes; rows and frames are left out to keep it, and counted in it.",
+      "`limit`: of its size in bytes; rows and frames are left out to keep it, and counted in it.\n"
+      "Raises ValueError for a view that there is not.\n\n"
+      "    trace.report(title=\"one step\").save(\"report.html\")",
       nb::sig("def report(self, *, title: str | None = None, "
               "views: str | collections.abc.Sequence[str] | None = None, "
               "source_root: str | os.PathLike[str] | None = None, "

@@ -19,7 +19,9 @@ void define_sql(Class& bound) {
       nanobind::arg("query"),
       "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
       "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
-      "by the names of the methods, with exact figures; each is made when a query names it.",
+      "by the names of the methods, with exact figures; each is made when a query names it.\n"
+      "Raises ValueError for a wrong query.\n\n"
+      "    trace.sql(\"select name, total_ns from kernels\").fetchall()",
       nanobind::sig("def sql(self, query: str) -> typing.Any"));
 }
 

@@ -91,9 +91,12 @@ void bind_summary(nb::module_& module) {
           "`title`, `evidence`,\n`share` and `remedy` of each; before them that the "
           "trace was recovered from a\njournal (`recovered_trace`), with a `share` of None.",
           nb::sig("def findings(self) -> list[dict[str, typing.Any]]"))
-      .def("to_dict", to_dict, "The command line's JSON object, `tbtrace.summary/1`.",
+      .def("to_dict", to_dict,
+           "The command line's JSON object, `tbtrace.summary/1`: times in ns, sizes in bytes.\n\n"
+           "    summary.to_dict()[\"schema\"]",
            nb::sig("def to_dict(self) -> dict[str, typing.Any]"))
-      .def("table", table, "The same as rows, one per figure.");
+      .def("table", table,
+           "The same as rows, one per figure, with its unit.\n\n    summary.table().to_pandas()");
   add_copies(summary, "Summary");
 }
 

@@ -3,7 +3,10 @@
 #include <cctype>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/string_view.h>
@@ -57,6 +60,19 @@ OptionValue value_in(const OptionDescription& option, nb::handle value) {
   Steps steps;
   if (!nb::try_cast<Steps>(value, steps)) throw nb::next_overload();
   return *step_range(steps);
+}
+
+/// Whether a value is what the method's signature has, which its wrapper always passes on: such an
+/// option was not asked for.
+bool is_default(const TableDescription& table, const OptionDescription& option,
+                const OptionValue& value) {
+  static const std::string kOwnFigures = "exact";
+  if (option.type == OptionType::figures && option.otherwise.empty()) {
+    return value == OptionValue(kOwnFigures);
+  }
+  const OptionValues usual = value_of(complete_options(table, {}));
+  const OptionValue* const without = usual.find(option.name);
+  return without == nullptr ? value == OptionValue(false) : *without == value;
 }
 
 /// Whether it may be None.
@@ -176,10 +192,13 @@ nb::list list_tables() {
 OptionValues given_options(const TableDescription& table, const nb::args& args,
                            const nb::kwargs& kwargs) {
   OptionValues values;
+  std::set<std::string_view> taken;
   const auto take = [&](const OptionDescription& option, nb::handle value) {
-    const bool is_new = values.find(option.name) == nullptr;
+    const bool is_new = taken.insert(option.name).second;
     if (!is_new || (value.is_none() && !is_optional(option))) throw nb::next_overload();
-    if (!value.is_none()) values.set(option.name, value_in(option, value));
+    if (value.is_none()) return;
+    OptionValue given = value_in(option, value);
+    if (!is_default(table, option, given)) values.set(option.name, std::move(given));
   };
   if (args.size() > 0) {
     const bool takes_one = !table.options.empty() && table.options.front().is_first;
@@ -206,11 +225,18 @@ std::string signature_of(const TableDescription& table) {
   return signature + ") -> Table";
 }
 
+/// An argument for an example; empty if the table takes none without its name.
+std::string example_of(const TableDescription& table) {
+  if (table.options.empty() || !table.options.front().is_first) return {};
+  const std::vector<std::string_view>& choices = table.options.front().choices;
+  return choices.size() < 2 ? std::string() : '"' + std::string(choices[1]) + '"';
+}
+
 std::string documentation_of(const TableDescription& table) {
   std::string documentation(table.summary);
   documentation.front() =
       static_cast<char>(std::toupper(static_cast<unsigned char>(documentation.front())));
-  documentation += ". tbtrace.tables() has its columns.\n";
+  documentation += ". tbtrace.tables() has its columns: times are in ns, sizes in bytes.\n";
   for (const OptionDescription& option : table.options) {
     documentation += "\n`" + std::string(option.name) + "`";
     const char* separator = ": ";
@@ -221,6 +247,10 @@ std::string documentation_of(const TableDescription& table) {
     documentation += *separator == ':' ? ": " : "; ";
     documentation += (option.is_on ? "if False, " : "") + std::string(help_of(option)) + ".";
   }
+  documentation +=
+      "\n\nRaises ValueError if an argument is wrong, or if the trace was read without what the "
+      "table needs.\n\n    trace." +
+      std::string(table.name) + "(" + example_of(table) + ").to_pandas()";
   return documentation;
 }
 
@@ -231,7 +261,8 @@ void bind_table_list(nb::module_& module) {
              "`options` (`name`, `type`, `default`, `choices`, `help`). `in_partials`: 'summed' if "
              "rows of\n"
              "all sources are added up, 'by_source' if each has its own, 'of_job' if sources are\n"
-             "compared as ranks, None if partials lack it.",
+             "compared as ranks, None if partials lack it.\n\n"
+             "    [table[\"name\"] for table in tbtrace.tables()]",
              nb::sig("def tables() -> list[dict[str, typing.Any]]"));
 }
 

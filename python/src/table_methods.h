@@ -38,7 +38,7 @@ void add_table_methods(nanobind::class_<Owner>& owner) {
               self, [&](const auto& source) { return make_table(*table, source, given); },
               [&](const Trace* trace) { return why_no_rows(*table, complete, trace); });
           // Other tools count from a start of their own.
-          if (chosen_figures(*table, complete) != Figures::exact) made.base_time_ns.reset();
+          if (chosen_figures(*table, complete) != Figures::exact) made.forget_bases();
           return made;
         },
         documentation_of(*table).c_str(), nanobind::sig(signature_of(*table).c_str()));

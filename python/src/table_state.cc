@@ -1,6 +1,8 @@
 // What pickle keeps of tables: plain objects, so that another process can make them again.
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -108,6 +110,38 @@ void check_version(const nb::tuple& state) {
   wrong_argument("the table was pickled by another version of tbtrace; make it again");
 }
 
+nb::object optional_text(const std::optional<std::string>& text) {
+  return text ? nb::object(text_object(*text)) : nb::none();
+}
+
+std::optional<std::string> optional_bytes(nb::handle text) {
+  return text.is_none() ? std::nullopt : std::optional(text_bytes(text));
+}
+
+nb::object state_of(const std::shared_ptr<const GroupValues>& values) {
+  if (values == nullptr) return nb::none();
+  return nb::make_tuple(
+      optional_text(values->input_shapes), state_of(values->stack), optional_text(values->module),
+      optional_text(values->line), nb::cast(values->device), optional_text(values->stream),
+      optional_text(values->thread), nb::cast(values->rank), nb::cast(values->step));
+}
+
+std::shared_ptr<const GroupValues> values_of(nb::handle state) {
+  if (state.is_none()) return nullptr;
+  using Number = std::optional<std::int64_t>;
+  GroupValues values;
+  values.input_shapes = optional_bytes(state[0]);
+  values.stack = texts_of(state[1]);
+  values.module = optional_bytes(state[2]);
+  values.line = optional_bytes(state[3]);
+  values.device = nb::cast<Number>(state[4]);
+  values.stream = optional_bytes(state[5]);
+  values.thread = optional_bytes(state[6]);
+  values.rank = nb::cast<Number>(state[7]);
+  values.step = nb::cast<Number>(state[8]);
+  return std::make_shared<const GroupValues>(std::move(values));
+}
+
 nb::tuple state_of(const OperatorRow& row) {
   return nb::make_tuple(
       text_object(row.key), static_cast<int>(row.kind), text_object(row.overload_name), row.count,
@@ -117,7 +151,7 @@ nb::tuple state_of(const OperatorRow& row) {
       row.self_device_time_total.us, row.self_device_time_total.ns, row.cpu_memory_usage_bytes,
       row.self_cpu_memory_usage_bytes, row.device_memory_usage_bytes,
       row.self_device_memory_usage_bytes, row.flops, text_object(row.input_shapes),
-      state_of(row.stack));
+      state_of(row.stack), state_of(row.values));
 }
 
 OperatorRow row_of(nb::handle state) {
@@ -145,6 +179,7 @@ OperatorRow row_of(nb::handle state) {
   row.flops = nb::cast<std::uint64_t>(next());
   row.input_shapes = text_bytes(next());
   row.stack = texts_of(next());
+  row.values = values_of(next());
   return row;
 }
 
@@ -160,6 +195,10 @@ nb::tuple table_state(const PythonTable& table) {
     for (const Cell& cell : row) cells.append(state_of(cell));
     rows.append(cells);
   }
+  nb::list bases;
+  for (const RowsOfBase& part : table.bases) {
+    bases.append(nb::make_tuple(part.rows, part.base_time_ns));
+  }
   nb::object tree = nb::none();
   if (report.tree) {
     tree = state_of(std::vector{report.tree->name, report.tree->path, report.tree->depth});
@@ -172,7 +211,7 @@ nb::tuple table_state(const PythonTable& table) {
                         rows, state_of(report.totals), text_object(report.totals_label),
                         state_of(report.totals_if_any), state_of(report.facts), tree, named,
                         state_of(report.shown), state_of(report.notes), state_of(report.source),
-                        table.base_time_ns);
+                        table.base_time_ns, bases);
 }
 
 PythonTable table_of_state(const nb::tuple& state) {
@@ -199,8 +238,26 @@ PythonTable table_of_state(const nb::tuple& state) {
   report.shown = texts_of(next());
   report.notes = texts_of(next());
   report.source = source_of(next());
-  return python_table(std::move(report), nb::cast<std::optional<std::int64_t>>(next()));
+  PythonTable table =
+      python_table(std::move(report), nb::cast<std::optional<std::int64_t>>(next()));
+  for (const nb::handle part : next()) {
+    table.bases.push_back({nb::cast<std::size_t>(part[0]), nb::cast<std::int64_t>(part[1])});
+  }
+  return table;
 }
+
+namespace {
+
+nb::list keys_of(GroupKeySet keys) {
+  nb::list names;
+  for (std::size_t number = 0; number < kGroupKeys; ++number) {
+    const auto key = static_cast<GroupKey>(number);
+    if (keys.has(key)) names.append(text_object(std::string(group_key_name(key))));
+  }
+  return names;
+}
+
+}  // namespace
 
 nb::tuple operators_state(const PythonOperators& operators) {
   const OperatorSummary& summary = operators.summary->summary();
@@ -218,7 +275,7 @@ nb::tuple operators_state(const PythonOperators& operators) {
   return nb::make_tuple(TBTRACE_VERSION, rows, device, data.profile_memory, data.with_flops,
                         data.grouped_by_shape, data.device_time_on_operators,
                         static_cast<int>(summary.figures()), state_of(summary.source()),
-                        summary.window_ns(), threads);
+                        summary.window_ns(), threads, keys_of(data.by), state_of(data.notes));
 }
 
 PythonOperators operators_of_state(const nb::tuple& state) {
@@ -232,6 +289,8 @@ PythonOperators operators_of_state(const nb::tuple& state) {
   data.with_flops = nb::cast<bool>(state[4]);
   data.grouped_by_shape = nb::cast<bool>(state[5]);
   data.device_time_on_operators = nb::cast<bool>(state[6]);
+  for (const std::string& name : texts_of(state[11])) data.by.add(*group_key_named(name));
+  data.notes = texts_of(state[12]);
   std::vector<ThreadTotal> threads;
   for (const nb::handle thread : nb::object(state[10])) {
     threads.push_back({text_bytes(thread[0]), text_bytes(thread[1]), text_bytes(thread[2]),

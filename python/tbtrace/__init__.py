@@ -16,6 +16,7 @@ from typing import Any as _Any
 from tbtrace import _paths, _tbtrace
 from tbtrace._handler import tensorboard_trace_handler
 from tbtrace._signatures import with_signature as _with_signature
+from tbtrace._signatures import with_signatures as _with_signatures
 from tbtrace._tbtrace import (
     ARGUMENT_GROUPS,
     Column,
@@ -51,6 +52,9 @@ read = _with_signature(_tbtrace.read)
 tables = _with_signature(_tbtrace.tables)
 views = _with_signature(_tbtrace.views)
 write_baseline = _with_signature(_tbtrace.write_baseline)
+_with_signatures(
+    Column, Diff, FlameGraph, Operators, Partial, RankRecord, Report, Summary, Table, Trace, TraceSet
+)
 
 __all__ = [
     "ARGUMENT_GROUPS",

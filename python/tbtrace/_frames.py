@@ -22,32 +22,35 @@ def rows(table: _tbtrace.Table) -> Iterator[dict[str, Any]]:
 
 def to_pandas(table: _tbtrace.Table, datetimes: bool) -> Any:
     pandas = _package("pandas", "to_pandas")
-    base = _base_of(table, datetimes)
+    bases = _bases_of(table, datetimes)
     columns = {}
     for part in table._parts():
         columns[part[0]] = _pandas_array(pandas, part)
-        if base is not None and _is_instant(part[0], part[1]):
-            columns[part[0]] = _pandas_instants(pandas, part, base)
+        if bases is not None and _is_instant(part[0], part[1]):
+            columns[part[0]] = _pandas_instants(pandas, part, bases)
     return pandas.DataFrame(columns, copy=False)
 
 
 def to_polars(table: _tbtrace.Table, datetimes: bool) -> Any:
     polars = _package("polars", "to_polars")
-    base = _base_of(table, datetimes)
+    bases = _bases_of(table, datetimes)
     frame = polars.DataFrame(table)
-    if base is None:
+    if bases is None:
         return frame
+    base = polars.concat([polars.repeat(time, rows, dtype=polars.Int64, eager=True) for rows, time in bases])
     instants = [name for name, kind in frame.schema.items() if _is_instant(name, "l") and kind == polars.Int64]
     return frame.with_columns((polars.col(name) + base).cast(polars.Datetime("ns", "UTC")) for name in instants)
 
 
 def to_arrow(table: _tbtrace.Table, datetimes: bool) -> Any:
     pyarrow = _package("pyarrow", "to_arrow")
-    base = _base_of(table, datetimes)
+    bases = _bases_of(table, datetimes)
     made = pyarrow.table(table)
-    if base is None:
+    if bases is None:
         return made
     compute = importlib.import_module("pyarrow.compute")
+    parts = [pyarrow.repeat(pyarrow.scalar(time, pyarrow.int64()), rows) for rows, time in bases]
+    base = pyarrow.chunked_array(parts, pyarrow.int64())
     for at, field in enumerate(made.schema):
         if _is_instant(field.name, "l") and field.type == pyarrow.int64():
             instants = compute.add(made[field.name], base).cast(pyarrow.timestamp("ns", "UTC"))
@@ -102,15 +105,19 @@ def _package(name: str, method: str) -> Any:
         raise ModuleNotFoundError(f"{method}() needs {name}: pip install {name}", name=name) from None
 
 
-def _base_of(table: _tbtrace.Table, datetimes: bool) -> int | None:
+def _bases_of(table: _tbtrace.Table, datetimes: bool) -> list[tuple[int, int]] | None:
+    """So many rows that follow each other, and the Unix time that their times count from."""
     if not datetimes:
         return None
-    if table.base_time_ns is None:
+    if table.base_time_ns is not None:
+        return [(len(table), table.base_time_ns)]
+    bases = table._bases()
+    if bases is None:
         raise ValueError(
-            "datetimes are of the tables of one trace, in exact figures: times of several traces count from "
-            "the start of each, and those of other tools from another one"
+            "datetimes are of the tables of traces, in exact figures: partials do not have the starts of their "
+            "traces beside each row, and times of other tools count from another start"
         )
-    return table.base_time_ns
+    return bases
 
 
 def _is_instant(name: str, kind: str) -> bool:
@@ -168,9 +175,10 @@ def _pandas_array(pandas: Any, part: _Part) -> Any:
     return pandas.arrays.IntegerArray(values, missing)
 
 
-def _pandas_instants(pandas: Any, part: _Part, base: int) -> Any:
+def _pandas_instants(pandas: Any, part: _Part, bases: list[tuple[int, int]]) -> Any:
     numpy = importlib.import_module("numpy")
     values, missing = _values(numpy, part)
+    base = numpy.repeat([time for _, time in bases], [rows for rows, _ in bases]).astype("int64")
     instants = (values + base).view("datetime64[ns]")
     instants[missing] = numpy.datetime64("NaT")
     return pandas.DatetimeIndex(instants).tz_localize("UTC")

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "analyses/grouping/stacks.h"
 #include "analyses/operators/exact_rows.h"
-#include "analyses/operators/stack_groups.h"
 #include "partials/key_number.h"
 #include "report/duration.h"
 

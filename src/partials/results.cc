@@ -159,6 +159,9 @@ Result<OperatorSummary> operator_summary(const Partial& partial, const SummaryOp
     return cannot("has operators by stacks of " + std::to_string(frames) + " frames, not of " +
                   std::to_string(options.group_by_stack_n) + "; make it again with that number");
   }
+  if (!options.by.empty()) {
+    return cannot("has the operators of all devices, modules and steps together; use the traces");
+  }
   return partials::operators_of(content, options);
 }
 
@@ -166,10 +169,10 @@ Result<AnalysisReport> kernels_report(const Partial& partial, const KernelsOptio
   const Content& content = partial.content();
   Status can = check_part(content, &PartialParts::kernels, "kernels");
   if (can.ok()) can = check_steps(options.steps);
-  if (can.ok() && (options.by_device || options.by_stream)) {
-    can = cannot("has the kernels of all devices together; use the traces");
+  if (can.ok() && !options.by.empty()) {
+    can = cannot("has the kernels of all devices, modules and steps together; use the traces");
   }
-  if (can.ok() && !options.also_by.empty()) {
+  if (can.ok() && (!options.also_by.empty() || options.group_by == KernelGrouping::all)) {
     can = cannot("has kernels grouped by one thing only; use the traces");
   }
   if (!can.ok()) return can;

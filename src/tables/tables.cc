@@ -22,9 +22,11 @@ const TableDescription* table_named(std::string_view name) {
 }
 
 ArgumentSet arguments_for(const TableDescription& table, const OptionValues& options) {
-  return chosen_figures(table, options) == Figures::exact
-             ? table.all_arguments()
-             : analyses::arguments_of_figures(table.name);
+  if (chosen_figures(table, options) != Figures::exact) {
+    return analyses::arguments_of_figures(table.name);
+  }
+  const ArgumentSet arguments = table.all_arguments();
+  return table.arguments_with == nullptr ? arguments : arguments | table.arguments_with(options);
 }
 
 Result<AnalysisReport> make_table(const TableDescription& table, const Trace& trace,

@@ -185,7 +185,7 @@ void expect_steps(const Trace& trace) {
 void expect_kernels(const Trace& trace) {
   for (const KernelGrouping group_by :
        {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
-    ASSERT_TRUE(kernels_report(trace, {.group_by = group_by, .by_stream = true}).ok());
+    ASSERT_TRUE(kernels_report(trace, {.group_by = group_by, .by = {GroupKey::stream}}).ok());
   }
   ASSERT_TRUE(kernel_launches_report(trace).ok());
 }

@@ -377,8 +377,10 @@ TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
   const std::vector<Status> failures = {
       check_partial_figures(Figures::torch),
       operator_summary(partial, {.group_by_stack_n = 3}).status(),
-      kernels_report(partial, {.by_device = true}).status(),
-      kernels_report(partial, {.by_stream = true}).status(),
+      kernels_report(partial, {.by = {GroupKey::device}}).status(),
+      kernels_report(partial, {.by = {GroupKey::stream}}).status(),
+      kernels_report(partial, {.group_by = KernelGrouping::all}).status(),
+      operator_summary(partial, {.by = {GroupKey::module}}).status(),
       kernels_report(partial, {.steps = steps}).status(),
       modules_report(partial, module_steps).status(),
       lines_report(partial, {.steps = steps}).status(),

@@ -276,9 +276,15 @@ class Frames(unittest.TestCase):
             if "duration_ns" in frame:
                 self.assertEqual(str(frame["duration_ns"].dtype), "Int64")
         job = tbtrace.TraceSet.open([ROOT / "tests/data/gpu_step.json", ROOT / "tests/data/gpu_step_rank1.json"])
-        for table in (job.steps(), trace.partial().steps(), trace.operators(), trace.memory("curve", figures="plugin")):
+        both = [job[0].steps(), job[1].steps()]
+        for table, tables in ((job.steps(), both), (job.steps()[1:], both[1:]), (pickle.loads(pickle.dumps(job.steps())), both)):
+            wanted = [at + part.base_time_ns for part in tables for at in part["start_ns"]]
+            self.assertEqual(table.to_arrow(datetimes=True)["start_ns"].cast("int64").to_pylist(), wanted)
+            self.assertEqual(table.to_polars(datetimes=True)["start_ns"].cast(int).to_list(), wanted)
+            self.assertEqual([at.value for at in table.to_pandas(datetimes=True)["start_ns"]], wanted)
+        for table in (job.steps(figures="plugin"), trace.partial().steps(), trace.operators(), trace.memory("curve", figures="plugin")):
             for made in (table.to_pandas, table.to_polars, table.to_arrow):
-                self.assertRaisesRegex(ValueError, "of the tables of one trace", made, datetimes=True)
+                self.assertRaisesRegex(ValueError, "of the tables of traces", made, datetimes=True)
 
     @unittest.skipUnless(has("pyarrow"), "pyarrow is not there")
     def test_parquet_files_are_complete_or_not_there(self):

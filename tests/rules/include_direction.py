@@ -19,7 +19,7 @@ import sys
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
     "trace.h": "trace", "arguments.h": "trace",
-    "report.h": "report", "memory_category.h": "report", "tables.h": "report",
+    "report.h": "report", "group_keys.h": "report", "memory_category.h": "report", "tables.h": "report",
     "views.h": "pages",
     "analysis_context.h": "analyses/attribution", "recovered.h": "analyses/attribution", "steps.h": "analyses/steps", "kernels.h": "analyses/kernels",
     "operators.h": "analyses/operators", "flame_graph.h": "analyses/stacks",

@@ -77,12 +77,12 @@ TEST(Tables, AreWhatTheirOwnFunctionsMake) {
                                 {"kernel_wait_limit_ns", std::int64_t{5}}}),
                    kJson),
       *report_text(*gpu_report(trace, {.by_stream = true, .kernel_wait_limit_ns = 5}), kJson));
-  EXPECT_EQ(
-      *report_text(*make_table("kernels", trace,
-                               {{"group_by", std::vector<std::string>{"family", "device"}}}),
-                   kJson),
-      *report_text(*kernels_report(trace, {.group_by = KernelGrouping::family, .by_device = true}),
-                   kJson));
+  EXPECT_EQ(*report_text(*make_table("kernels", trace,
+                                     {{"group_by", std::vector<std::string>{"family", "device"}}}),
+                         kJson),
+            *report_text(*kernels_report(
+                             trace, {.group_by = KernelGrouping::family, .by = {GroupKey::device}}),
+                         kJson));
   EXPECT_EQ(*report_text(*make_table("kernels", trace, {{"per_event", true}}), kJson),
             *report_text(*kernel_launches_report(trace), kJson));
 }
@@ -101,10 +101,11 @@ TEST(Tables, FailForWrongOptions) {
             "steps takes a number or two of them, such as 3 or (3, 5)");
   EXPECT_EQ(message("flops", {{"peak_flops_per_s", 0.0}}),
             "peak_flops_per_s takes a number above 0, or None");
-  EXPECT_EQ(
-      message("kernels", {{"group_by", std::vector<std::string>{"name", "colour"}}}),
-      "group_by takes 'name', 'launch', 'operator', 'family', 'label', 'device', 'stream', not "
-      "'colour'");
+  EXPECT_EQ(message("kernels", {{"group_by", std::vector<std::string>{"name", "colour"}}}),
+            "group_by takes 'name', 'launch', 'operator', 'family', 'label', 'shape', 'stack', "
+            "'module', 'line', "
+            "'device', 'stream', 'thread', 'rank', 'step', not "
+            "'colour'");
   EXPECT_EQ(message("kernels", {{"group_by", std::vector<std::string>{}}}), "group_by is empty");
   EXPECT_EQ(message("kernels", {{"per_event", true}, {"figures", std::string("plugin")}}),
             "per_event and figures plugin exclude each other");

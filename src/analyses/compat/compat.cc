@@ -120,6 +120,13 @@ Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces, F
       if (same_process == SameProcess::checked) {
         if (Status same = check_same_process(traces); !same.ok()) return same;
       }
+      if (!options.by.empty()) {
+        return Status(
+            StatusCode::invalid_argument,
+            "torch-tb-profiler groups operators by name, shape and stack only; the exact "
+            "figures and those of torch are also by module, line, device, stream, thread, "
+            "rank and step");
+      }
       return analyses::plugin_summary(traces, options);
     case Figures::hta:
       break;

@@ -1,10 +1,12 @@
 // What the table `kernels` is.
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include <tbtrace/tables.h>
 
+#include "analyses/grouping/keys.h"
 #include "analyses/kernels/grouping.h"
 #include "analyses/kernels/report.h"
 #include "report/table_list.h"
@@ -13,21 +15,19 @@ namespace tbtrace {
 
 KernelsOptions analyses::kernels_options(const OptionValues& values) {
   constexpr std::string_view kGroupings[] = {"name", "launch", "operator", "family", "label"};
-  KernelsOptions options;
-  bool is_first = true;
+  KernelsOptions options = {.group_by = KernelGrouping::all};
   for (const std::string& part : values.texts("group_by")) {
-    const auto* const place = std::ranges::find(kGroupings, part);
-    if (place == std::end(kGroupings)) {
-      (part == "device" ? options.by_device : options.by_stream) = true;
+    if (const std::optional<GroupKey> key = group_key_named(part)) {
+      options.by.add(*key);
       continue;
     }
+    const auto* const place = std::ranges::find(kGroupings, part);
     const auto grouping = static_cast<KernelGrouping>(place - std::begin(kGroupings));
-    if (is_first) {
+    if (options.group_by == KernelGrouping::all) {
       options.group_by = grouping;
     } else if (!groups_by(options, grouping)) {
       options.also_by.push_back(grouping);
     }
-    is_first = false;
   }
   options.steps = values.steps();
   return options;
@@ -39,7 +39,8 @@ const TableDescription& analyses::kernels_table() {
       .schema = "tbtrace.kernels/1",
       .summary = "kernels: how many, how long, how long after their launch",
       .about =
-          R"(Kernels by name, launch configuration, operator, family or label: how many ran, for how long,
+          R"(Kernels by name, launch configuration, operator, family or label, and by shape, stack, module,
+line, device, stream, thread and step, alone or in any combination: how many ran, for how long,
 and how long after the call that launched them. Rows add up to the time of all kernels.
 Memcpys and memsets are not kernels; the totals have their time. A label is what the program
 called a part of a CUDA graph (torch.cuda.graph_annotations.mark_kernels).
@@ -90,8 +91,13 @@ memset_ns | integer | sum of their durations
       .more_columns =
           {{"adds to rows",
             "--group-by launch,stream | --group-by operator,name | --group-by family,device "
-            "| --group-by label | --compat plugin --group-by launch | --compat hta",
+            "| --group-by label | --group-by shape,stack,module,line,thread,rank,step "
+            "| --compat plugin --group-by launch | --compat hta",
             columns_in(R"(
+input_shapes | list or null | sizes of that operator's inputs; by shape
+stack | list or null | Python frames around that operator (around the launch if it is not known), innermost first; by stack
+module | text or null | the innermost `nn.Module` frame around the launch; by module
+line | text or null | the innermost Python frame with a line around the launch, else the first such frame of the operator's call stack: `model.py(12): forward`; by line
 operator | text | the operator that launched the kernels, `[unattributed]` if none is known; by operator or launch
 label | text | what the program called this part of a CUDA graph ([Labels of CUDA graphs](chrome_json.md#labels-of-cuda-graphs)); `[unlabelled]` for kernels without a label; by label
 grid | list or null | by launch, like the next three: blocks in x, y and z
@@ -100,6 +106,8 @@ registers | integer or null | registers of a thread
 shared_memory_bytes | integer or null | shared memory of a block
 device | integer | the device's number; by device or stream
 stream | text | the stream's row in the file; by stream
+thread | text or null | the host thread that launched the kernels; by thread
+step | integer or null | number of the step that was open when the kernels were launched; by step
 type | text | `computation`, `communication` or `memory`; only with `--compat hta`
 operator_eligible | boolean | whether torch-tb-profiler says that the operator may use tensor cores; only with `--compat plugin`, by launch
 )")},
@@ -117,6 +125,8 @@ start_ns | integer | the kernel's start, since the start of the recording's wind
 launch_call_ns | integer | duration of the call
 duration_ns | integer | duration of the kernel
 launch_delay_ns | integer | from the end of the call to the kernel's start, 0 if it started before
+launch_start_ns | integer | the call's start, since the start of the recording's window
+queue_length | integer or null | kernels, memcpys and memsets of the device that earlier calls had launched and that had not started when the call ended; null with `--compat hta`
 )")},
            {"totals", "--per-event", columns_in(R"(
 count | integer | rows
@@ -125,6 +135,10 @@ launch_delay_ns | integer | sum of the delays
 )")}},
       .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
       .more_arguments = {ArgumentGroup::graphs},
+      .arguments_with =
+          [](const OptionValues& values) {
+            return analyses::group_key_arguments(analyses::kernels_options(values).by);
+          },
       .options = {{.name = "group_by",
                    .spelling = "group-by",
                    .type = OptionType::choices,
@@ -132,7 +146,8 @@ launch_delay_ns | integer | sum of the delays
                    .help_in_code = "what a row is of, one or several: ('operator', 'name')",
                    .value = "WHAT",
                    .otherwise = "name",
-                   .choices = {"name", "launch", "operator", "family", "label", "device", "stream"},
+                   .choices = {"name", "launch", "operator", "family", "label", "shape", "stack",
+                               "module", "line", "device", "stream", "thread", "rank", "step"},
                    .is_first = true},
                   {.name = "per_event",
                    .spelling = "per-event",
@@ -149,6 +164,8 @@ launch_delay_ns | integer | sum of the delays
                     "by launch configuration and operator, in three steps"},
                    {"tbtrace kernels trace.json.gz --group-by operator,name",
                     "which kernels each operator runs"},
+                   {"tbtrace kernels trace.json.gz --group-by step,module",
+                    "what the kernels of each module took in each step"},
                    {"tbtrace kernels trace.json.gz --per-event --sort-by launch_delay_ns",
                     "the kernels that waited longest after their launch"},
                    {"tbtrace kernels ranks/ --sum-inputs", "the kernels of all ranks together"},

@@ -74,7 +74,8 @@ void KernelGroups::count_launches(const std::vector<KernelRun>& runs) {
 }
 
 SummedKernels KernelGroups::release() && {
-  return {std::move(keys_).release(), std::move(sums_), std::move(all_)};
+  std::vector<std::string> notes = keys_.notes();
+  return {std::move(keys_).release(), std::move(sums_), std::move(all_), std::move(notes)};
 }
 
 }  // namespace tbtrace::analyses

@@ -5,12 +5,10 @@
 #include <optional>
 
 #include "analyses/attribution/communication.h"
-#include "analyses/attribution/device_number.h"
 #include "analyses/kernels/families.h"
 #include "analyses/kernels/grouping.h"
 #include "analyses/kernels/sums.h"
 #include "base/hash.h"
-#include "trace/track_keys.h"
 
 namespace tbtrace::analyses {
 
@@ -39,7 +37,8 @@ KernelKeys::KernelKeys(const Trace& trace, const KernelsOptions& options,
       block_(trace.argument(Argument::block)),
       registers_(trace.argument(Argument::registers_per_thread)),
       shared_memory_(trace.argument(Argument::shared_memory)),
-      labels_(trace) {}
+      labels_(trace),
+      by_(trace, options.by) {}
 
 const KernelNameFacts& KernelKeys::facts(StringId name) {
   const auto [found, is_new] = facts_.try_emplace(name);
@@ -84,22 +83,18 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
     key[8] = registers_.integer(run.event).value_or(rules_.missing);
     key[9] = shared_memory_.integer(run.event).value_or(rules_.missing);
   }
-  const TrackId track = trace_.events().track(run.event);
-  if (options_.by_stream) {
-    key[10] = static_cast<std::int64_t>(track);
-  } else if (options_.by_device) {
-    key[10] = device_number(trace_.track(track));
-  }
+  if (!options_.by.empty()) key[10] = by_.of(run.event);
   return key;
 }
 
 std::size_t KernelKeys::group_of(const KernelRun& run) {
-  const auto [found, is_new] = numbers_.try_emplace(key_of(run), groups_.size());
-  if (is_new) describe(groups_.emplace_back(), run);
+  const Key key = key_of(run);
+  const auto [found, is_new] = numbers_.try_emplace(key, groups_.size());
+  if (is_new) describe(groups_.emplace_back(), run, key);
   return found->second;
 }
 
-void KernelKeys::describe(KernelGroup& group, const KernelRun& run) {
+void KernelKeys::describe(KernelGroup& group, const KernelRun& run, const Key& key) {
   const StringId name = trace_.events().name(run.event);
   const bool by_launch = groups_by(options_, KernelGrouping::launch);
   if (groups_by_name(options_)) {
@@ -122,9 +117,7 @@ void KernelKeys::describe(KernelGroup& group, const KernelRun& run) {
     group.registers = registers_.integer(run.event);
     group.shared_memory_bytes = shared_memory_.integer(run.event);
   }
-  const Track& track = trace_.track(trace_.events().track(run.event));
-  if (options_.by_device || options_.by_stream) group.device = device_number(track);
-  if (options_.by_stream) group.stream = key_text(trace_, track.thread);
+  if (!options_.by.empty()) group.values = *by_.values(static_cast<std::uint32_t>(key[10]));
 }
 
 }  // namespace tbtrace::analyses

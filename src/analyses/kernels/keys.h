@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/attribution/graph_labels.h"
+#include "analyses/grouping/keys.h"
 #include "analyses/kernels/runs.h"
 
 namespace tbtrace::analyses {
@@ -45,6 +47,9 @@ class KernelKeys {
 
   const KernelNameFacts& facts(EventId kernel) { return facts(trace_.events().name(kernel)); }
 
+  /// Why some kernels have no value of what they are grouped by.
+  std::vector<std::string> notes() const { return by_.notes("kernels"); }
+
   /// The groups in the order of their first kernels, without sums.
   std::vector<KernelGroup> release() && { return std::move(groups_); }
 
@@ -59,7 +64,7 @@ class KernelKeys {
   bool is_communication(EventId kernel) const;
   KernelFamily family(EventId kernel);
   Key key_of(const KernelRun& run);
-  void describe(KernelGroup& group, const KernelRun& run);
+  void describe(KernelGroup& group, const KernelRun& run, const Key& key);
 
   const Trace& trace_;
   const KernelsOptions options_;
@@ -70,6 +75,7 @@ class KernelKeys {
   const ArgumentColumn& registers_;
   const ArgumentColumn& shared_memory_;
   const GraphLabels labels_;
+  GroupKeys by_;
 
   std::unordered_map<StringId, KernelNameFacts> facts_;
   std::unordered_map<std::string_view, std::int64_t> label_numbers_;

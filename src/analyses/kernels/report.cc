@@ -10,6 +10,7 @@
 #include "analyses/kernels/grouping.h"
 #include "analyses/kernels/launches.h"
 #include "base/bounded_sum.h"
+#include "report/group_columns.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
@@ -90,11 +91,10 @@ void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank
     columns.add("shared_memory_bytes", false,
                 [](const KernelGroup& group) { return optional_cell(group.shared_memory_bytes); });
   }
-  if (options.by_device || options.by_stream) {
-    columns.add("device", true, [](const KernelGroup& group) { return Cell(group.device); });
-  }
-  if (options.by_stream) {
-    columns.add("stream", true, [](const KernelGroup& group) { return Cell(group.stream); });
+  for (const GroupKey key : report::kGroupColumns) {
+    if (!report::has_group_column(options.by, key) || key == GroupKey::rank) continue;
+    columns.add(std::string(report::group_column(key)), true,
+                [key](const KernelGroup& group) { return report::group_cell(group.values, key); });
   }
 }
 
@@ -201,16 +201,19 @@ AnalysisReport analyses::kernel_report_of(const KernelSummary& summary,
 
 namespace {
 
-/// Labels need the labels of graphs.
-Status check_read(const Trace& trace, bool with_labels) {
+/// Labels need the labels of graphs, shapes the inputs of operators.
+Status check_read(const Trace& trace, bool with_labels, GroupKeySet by) {
   const TableDescription& table = analyses::kernels_table();
-  return trace.check_read(with_labels ? table.all_arguments() : table.arguments, "kernels");
+  ArgumentSet needed = with_labels ? table.all_arguments() : table.arguments;
+  if (by.has(GroupKey::shape)) needed = needed | ArgumentSet{ArgumentGroup::inputs};
+  return trace.check_read(needed, "kernels");
 }
 
 }  // namespace
 
 Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& options) {
-  if (Status read = check_read(trace, analyses::groups_by(options, KernelGrouping::label));
+  if (Status read =
+          check_read(trace, analyses::groups_by(options, KernelGrouping::label), options.by);
       !read.ok())
     return read;
   const Result<KernelSummary> summary = kernel_summary(trace, options);
@@ -218,6 +221,7 @@ Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& 
   AnalysisReport report = analyses::kernel_report_of(*summary, options, trace.identity().rank,
                                                      report::source_report(trace));
   report.notes = analyses::work_time_notes(trace);
+  report.notes.insert(report.notes.end(), summary->notes.begin(), summary->notes.end());
   return report;
 }
 
@@ -234,11 +238,11 @@ AnalysisReport analyses::launch_report_of(const Trace& trace,
   WideInteger delay = 0;
   const Cell rank = optional_cell(trace.identity().rank);
   for (const KernelLaunch& row : launches) {
-    report.table.rows.push_back({rank, row.name, row.launch, report::text_cell(row.op),
-                                 report::text_cell(row.label), row.device, row.stream,
-                                 row.correlation, optional_cell(row.step),
-                                 since_start(trace, row.start_ns), row.launch_call_ns,
-                                 row.duration_ns, row.launch_delay_ns});
+    report.table.rows.push_back(
+        {rank, row.name, row.launch, report::text_cell(row.op), report::text_cell(row.label),
+         row.device, row.stream, row.correlation, optional_cell(row.step),
+         since_start(trace, row.start_ns), row.launch_call_ns, row.duration_ns, row.launch_delay_ns,
+         since_start(trace, row.launch_start_ns), optional_cell(row.queue_length)});
     duration += row.duration_ns;
     delay += row.launch_delay_ns;
   }
@@ -250,7 +254,7 @@ AnalysisReport analyses::launch_report_of(const Trace& trace,
 }
 
 Result<AnalysisReport> kernel_launches_report(const Trace& trace, const KernelsOptions& options) {
-  if (Status read = check_read(trace, true); !read.ok()) return read;
+  if (Status read = check_read(trace, true, {}); !read.ok()) return read;
   const Result<std::vector<KernelLaunch>> launches = kernel_launches(trace, options);
   if (!launches.ok()) return launches.status();
   return analyses::launch_report_of(trace, *launches);

@@ -110,10 +110,10 @@ void name_and_sort(std::vector<KernelGroup>& groups) {
   }
   const auto order = [](const KernelGroup& group) {
     return std::tuple(-group.total_ns, std::string_view(group.name), std::string_view(group.op),
-                      std::string_view(group.label), group.family, group.device,
-                      std::string_view(group.stream), parts_of(group.grid), parts_of(group.block),
-                      group.registers, group.shared_memory_bytes);
+                      std::string_view(group.label), group.family, parts_of(group.grid),
+                      parts_of(group.block), group.registers, group.shared_memory_bytes);
   };
+  std::ranges::stable_sort(groups, {}, &KernelGroup::values);
   std::ranges::stable_sort(groups, {}, order);
 }
 
@@ -125,6 +125,7 @@ KernelSummary summary_of(SummedKernels kernels) {
   }
   name_and_sort(summary.groups);
   set_figures(summary.all, kernels.all);
+  summary.notes = std::move(kernels.notes);
   return summary;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <tbtrace/kernels.h>
@@ -57,9 +58,10 @@ double sample_deviation(std::uint64_t count, WideInteger sum, WideInteger square
 
 /// Kernels by group, before anything is derived from the sums.
 struct SummedKernels {
-  std::vector<KernelGroup> groups;  ///< what they have in common
-  std::vector<KernelSums> sums;     ///< by group
-  KernelSums all;                   ///< each launch counted once
+  std::vector<KernelGroup> groups;      ///< what they have in common
+  std::vector<KernelSums> sums;         ///< by group
+  KernelSums all;                       ///< each launch counted once
+  std::vector<std::string> notes = {};  ///< of KernelSummary
 };
 
 /// Derives the figures, in exact figures; gives short names and sorts.

@@ -3,27 +3,17 @@
 #include <algorithm>
 #include <string>
 
-#include "analyses/attribution/call_stack_frames.h"
 #include "analyses/attribution/forward_operators.h"
 #include "analyses/attribution/owners.h"
-#include "analyses/attribution/source_lines.h"
 #include "trace/call_tree.h"
-#include "trace/nearest_range.h"
 
 namespace tbtrace::analyses {
-namespace {
 
-/// `model.py(12): forward`, unlike `<built-in method ...>` and `nn.Module: Linear_0`.
-bool names_line(std::string_view frame) { return line_of_frame(frame).has_value(); }
-
-}  // namespace
-
-MemorySources::MemorySources(const Trace& trace) : trace_(trace), context_(trace) {
+MemorySources::MemorySources(const Trace& trace) : trace_(trace), context_(trace), lines_(trace) {
   owners_.reserve(trace.memory().size());
   for_each_memory_owner(trace, call_tree_of(trace),
                         [&](const MemoryRecord&, EventId owner) { owners_.push_back(owner); });
   find_phases();
-  find_lines();
   find_first_steps();
 }
 
@@ -58,20 +48,6 @@ void MemorySources::find_phases() {
   for (auto& [process, starts] : backward_starts_) std::sort(starts.begin(), starts.end());
 }
 
-void MemorySources::find_lines() {
-  const auto is_frame = [&](EventId event) {
-    return trace_.events().is_python_frame(event) && names_line(trace_.name(event));
-  };
-  const std::span<const EventId> ranges = context_.host_ranges();
-  if (std::any_of(ranges.begin(), ranges.end(), is_frame)) {
-    frames_ = nearest_ranges(trace_, is_frame);
-  }
-  const ArgumentColumn& stacks = trace_.argument(Argument::call_stack);
-  if (!stacks.empty()) {
-    with_stack_ = nearest_ranges(trace_, [&](EventId event) { return stacks.has(event); });
-  }
-}
-
 void MemorySources::find_first_steps() {
   const Events& events = trace_.events();
   for (const Step& step : trace_.steps()) {
@@ -84,19 +60,6 @@ void MemorySources::find_first_steps() {
 MemorySources::Phase MemorySources::phase(std::size_t record) const {
   const EventId owner = owners_[record];
   return owner == EventId::none ? Phase::other : phases_[index(owner)];
-}
-
-std::string_view MemorySources::line_of(EventId owner) const {
-  if (const EventId frame = entry_of(frames_, owner); frame != EventId::none) {
-    return trace_.name(frame);
-  }
-  const EventId op = entry_of(with_stack_, owner);
-  if (op == EventId::none) return {};
-  for (const std::string_view frame :
-       call_stack_frames(trace_.argument_text(op, Argument::call_stack))) {
-    if (names_line(frame)) return frame;
-  }
-  return {};
 }
 
 /// Whether a backward began while the memory was allocated.
@@ -144,7 +107,7 @@ std::size_t MemorySources::number(std::size_t allocated, std::optional<std::size
   };
   const std::string_view op_name = op == EventId::none ? "[unattributed]" : trace_.name(op);
   const auto [entry, added] = numbers_.emplace(
-      std::tuple(op_name, name_of(module), line_of(owner), category(allocated, freed, end)),
+      std::tuple(op_name, name_of(module), lines_.of(owner), category(allocated, freed, end)),
       sources_.size());
   if (added) {
     const auto& [name, module_name, line, category] = entry->first;

@@ -15,6 +15,7 @@
 #include <tbtrace/memory.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/attribution/lines_around.h"
 #include "base/column.h"
 
 namespace tbtrace::analyses {
@@ -37,12 +38,10 @@ class MemorySources {
   using Process = std::pair<std::int64_t, StringId>;
 
   void find_phases();
-  void find_lines();
   void find_first_steps();
   Phase phase_named(EventId event) const;
   Phase phase(std::size_t record) const;
   Process process_of(TrackId track) const;
-  std::string_view line_of(EventId owner) const;
   bool backward_began(std::size_t allocated, std::size_t freed) const;
   MemoryCategory category(std::size_t allocated, std::optional<std::size_t> freed,
                           AllocationEnd end) const;
@@ -51,8 +50,7 @@ class MemorySources {
   AnalysisContext context_;
   std::vector<EventId> owners_;  // by record: the innermost range that was open
   Column<Phase> phases_;         // by event
-  Column<EventId> frames_;       // by event: nearest frame with a line; may be empty
-  Column<EventId> with_stack_;   // by event: nearest operator with a call stack; may be empty
+  LinesAround lines_;
   std::map<Process, std::vector<std::int64_t>> backward_starts_;  // sorted
   std::map<Process, std::int64_t> first_step_;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view, MemoryCategory>,

@@ -36,7 +36,17 @@ stack | list | frames, innermost first
 self_cpu_time_total_ns | integer
 self_device_time_total_ns | integer | of device rows without annotations
 )"),
-      .more_columns = {{"rows", "--per-event", columns_in(R"(
+      .more_columns = {{"adds to rows", "--group-by module,line,device,stream,thread,rank,step",
+                        columns_in(R"(
+module | text or null | the innermost `nn.Module` frame that the event is or is inside; of work on a device, the one around its launch; by module
+line | text or null | the innermost Python frame with a line there, else the first such frame of the operator's call stack: `model.py(12): forward`; by line
+device | integer or null | the number of the device; only kernels, memcpys and memsets have one; by device or stream
+stream | text or null | their stream's row in the file; by stream
+thread | text or null | the host thread; of work on a device, that of its launch; by thread
+rank | integer or null | from `distributedInfo`; by rank
+step | integer or null | number of the step that was open when the event started, or when the work was launched; by step
+)")},
+                       {"rows", "--per-event", columns_in(R"(
 name | text
 overload_name | text
 tid | integer or text or null | the thread, or a device's stream, from the file; null for memory records

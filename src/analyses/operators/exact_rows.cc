@@ -38,9 +38,14 @@ OperatorRow unattributed_row(const DeviceAndMemory& spent) {
   return row;
 }
 
+const GroupValues& values_of(const OperatorRow& row) {
+  static const GroupValues kNone;
+  return row.values == nullptr ? kNone : *row.values;
+}
+
 auto key_of(const OperatorRow& row) {
   return std::tie(row.key, row.device_type, row.is_user_annotation, row.overload_name,
-                  row.input_shapes, row.stack);
+                  row.input_shapes, row.stack, values_of(row));
 }
 
 void sort_rows(std::vector<OperatorRow>& rows, const std::vector<std::uint32_t>& first) {

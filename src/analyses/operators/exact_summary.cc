@@ -4,14 +4,16 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyses/attribution/operator_kind.h"
 #include "analyses/attribution/owners.h"
+#include "analyses/grouping/keys.h"
+#include "analyses/grouping/stacks.h"
 #include "analyses/operators/exact_rows.h"
 #include "analyses/operators/row_groups.h"
 #include "analyses/operators/rows.h"
-#include "analyses/operators/stack_groups.h"
 #include "analyses/torch/names.h"
 #include "analyses/torch/operator_flops.h"
 #include "base/bounded_sum.h"
@@ -76,12 +78,20 @@ class ExactSummary {
     ++trace_number_;
     rows_of_trace_ = 0;
     names_ = std::make_unique<TorchNames>(trace);
-    stacks_ = std::make_unique<StackGroups>(trace, *names_, options_);
+    stacks_ = std::make_unique<StackGroups>(
+        trace, *names_, static_cast<std::size_t>(std::max(options_.group_by_stack_n, 0)),
+        options_.stack_source);
+    if (!options_.by.empty()) keys_ = std::make_unique<GroupKeys>(trace, options_.by);
+    values_.clear();
     find_rows(trace);
     add_spent(trace);
     add_ranges(trace);
     add_device_rows(trace);
     add_threads(trace);
+    if (keys_) {
+      for (std::string& note : keys_->notes("events")) add_note(std::move(note));
+    }
+    keys_.reset();
     stacks_.reset();
     names_.reset();
     const Trace* traces[] = {&trace};
@@ -100,6 +110,8 @@ class ExactSummary {
     }
     parts.rows = std::move(facts_);
     parts.rows.grouped_by_shape = options_.group_by_input_shape;
+    parts.rows.by = options_.by;
+    parts.rows.notes = std::move(notes_);
     parts.rows.rows = std::move(groups_.rows());
     parts.unattributed = {bounded(unattributed_.device_ns), bounded(unattributed_.cpu_bytes),
                           bounded(unattributed_.device_bytes)};
@@ -246,9 +258,15 @@ class ExactSummary {
     }
     std::vector<std::string> stack = stacks_->of(event);
     key.stack = groups_.number(joined(stack));
+    std::uint32_t values = 0;
+    if (keys_) {
+      values = keys_->of(event);
+      key.values = number_of_values(values);
+    }
     bool added = false;
     const std::size_t row = groups_.find(key, added);
     if (added) {
+      if (keys_) groups_[row].values = keys_->values(values);
       sums_.emplace_back();
       seen_.emplace_back();
       if (options_.group_by_overload_name) groups_[row].overload_name = names_->text(name.overload);
@@ -257,6 +275,19 @@ class ExactSummary {
     }
     if (seen_[row].trace != trace_number_) see_first(trace, event, row);
     return row;
+  }
+
+  /// Of values that keys_ has numbered.
+  std::uint32_t number_of_values(std::uint32_t values) {
+    for (std::size_t next = values_.size(); next <= values; ++next) {
+      values_.push_back(groups_.number(keys_->bytes(static_cast<std::uint32_t>(next))));
+    }
+    return values_[values];
+  }
+
+  /// Several traces may say the same.
+  void add_note(std::string note) {
+    if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(std::move(note));
   }
 
   /// For the first event of a row in a trace.
@@ -286,6 +317,7 @@ class ExactSummary {
   SummaryOptions options_;
   OperatorRows facts_;  // without rows
   SourceReport source_;
+  std::vector<std::string> notes_;
   RowGroups groups_;
   std::vector<RowSums> sums_;       // by row
   std::vector<Seen> seen_;          // by row
@@ -298,6 +330,8 @@ class ExactSummary {
   std::uint32_t rows_of_trace_ = 0;
   std::unique_ptr<TorchNames> names_;
   std::unique_ptr<StackGroups> stacks_;
+  std::unique_ptr<GroupKeys> keys_;     // null: no keys
+  std::vector<std::uint32_t> values_;   // of keys_, to groups_
   Column<std::uint32_t> row_of_range_;  // by event
   std::vector<Spent> below_;            // by event: used by it and everything below it
 };

@@ -31,6 +31,7 @@ class RowKeys {
     std::uint32_t stack = 0;
     DeviceType device = DeviceType::cpu;
     bool annotation = false;
+    std::uint32_t values = 0;  ///< from GroupKeys::bytes()
 
     bool operator==(const Key&) const = default;
   };
@@ -41,9 +42,10 @@ class RowKeys {
     if (key.name >= recent_.size()) recent_.resize(texts_.size(), kNone);
     std::uint32_t& recent = recent_[key.name];
     if (recent != kNone && keys_[recent] == key) return recent;
-    const std::array<std::uint32_t, 5> parts = {
-        key.name, key.overload, key.shapes, key.stack,
-        static_cast<std::uint32_t>(key.device) << 1 | (key.annotation ? 1U : 0U)};
+    const std::array<std::uint32_t, 6> parts = {
+        key.name,   key.overload,
+        key.shapes, key.stack,
+        key.values, static_cast<std::uint32_t>(key.device) << 1 | (key.annotation ? 1U : 0U)};
     std::array<char, sizeof parts> bytes;
     std::memcpy(bytes.data(), parts.data(), sizeof parts);
     recent = numbers_.intern({bytes.data(), bytes.size()}) - 1;

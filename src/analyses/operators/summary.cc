@@ -1,9 +1,14 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "analyses/attribution/operator_kind.h"
+#include "analyses/grouping/keys.h"
 #include "analyses/operators/rows.h"
 #include "analyses/operators/torch_groups.h"
 #include "analyses/torch/versions.h"
@@ -25,7 +30,10 @@ class GroupSums {
  public:
   explicit GroupSums(const SummaryOptions& options) : groups_(options) {}
 
-  void start(const TorchEvents& events) { groups_.start(events); }
+  void start(const TorchEvents& events, const GroupKeys* keys,
+             std::span<const std::uint32_t> values) {
+    groups_.start(events, keys, values);
+  }
 
   Sum& of(std::size_t row) {
     const std::uint32_t group = groups_.of(row);
@@ -66,11 +74,18 @@ class Averages {
         memory_(options) {}
 
   void add(const TorchEvents& events) {
+    find_values(events);
     run_side_by_side(threads_, {[&] { add_cpu(events); }, [&] { add_memory(events); },
                                 [&] { add_device(events); }});
     device_.find_groups_in(groups_);
     memory_.find_groups_in(groups_);
+    if (!keys_) return;
+    for (std::string& note : keys_->notes("events")) {
+      if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(std::move(note));
+    }
   }
+
+  const std::vector<std::string>& notes() const { return notes_; }
 
   std::vector<OperatorRow> finish() && {
     for (std::size_t row = 0; row < rows_.size(); ++row) {
@@ -104,12 +119,23 @@ class Averages {
     TorchEvents::Memory self;
   };
 
+  /// Before anything is added, because GroupKeys is not for several threads at once.
+  void find_values(const TorchEvents& events) {
+    if (options_.by.empty()) return;
+    keys_ = std::make_unique<GroupKeys>(events.trace(), options_.by);
+    values_.clear();
+    for (std::size_t number = 0; number < events.size(); ++number) {
+      const bool counts = is_averaged(events, number);
+      values_.push_back(counts ? keys_->of(events.event(number)) : 0);
+    }
+  }
+
   bool is_averaged(const TorchEvents& events, std::size_t number) const {
     return python_functions_ || !events.is_python_function(number);
   }
 
   void add_cpu(const TorchEvents& events) {
-    groups_.start(events);
+    groups_.start(events, keys_.get(), values_);
     for (std::size_t number = 0; number < events.size(); ++number) {
       if (!is_averaged(events, number)) continue;
       const std::uint32_t row = groups_.of(number);
@@ -123,7 +149,7 @@ class Averages {
   }
 
   void add_device(const TorchEvents& events) {
-    device_.start(events);
+    device_.start(events, keys_.get(), values_);
     for (std::size_t number = 0; number < events.size(); ++number) {
       const TorchEvents::Time time = events.device_time(number);
       const std::uint64_t flops = events.flops(number).value_or(0);
@@ -137,7 +163,7 @@ class Averages {
   }
 
   void add_memory(const TorchEvents& events) {
-    memory_.start(events);
+    memory_.start(events, keys_.get(), values_);
     events.for_each_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
       if (is_averaged(events, number)) memory_.of(number).total += bytes;
       events.for_each_part_of_self_memory(number, bytes,
@@ -159,6 +185,7 @@ class Averages {
     row.has_cpu_parent = events.parent(number) != TorchEvents::kNoParent;
     if (options_.group_by_overload_name) row.overload_name = events.text(events.overload(number));
     if (options_.group_by_input_shape) row.input_shapes = events.shapes(number);
+    if (keys_) row.values = keys_->values(values_[number]);
     if (options_.group_by_stack_n <= 0) return;
     const auto count = static_cast<std::size_t>(options_.group_by_stack_n);
     for (const NameId frame : events.frames(events.stack(number), count)) {
@@ -169,6 +196,9 @@ class Averages {
   const SummaryOptions& options_;
   std::size_t threads_;
   bool python_functions_;
+  std::unique_ptr<GroupKeys> keys_;    // of the last list; null: no keys
+  std::vector<std::uint32_t> values_;  // by row of the last list, of keys_
+  std::vector<std::string> notes_;
   TorchGroups groups_;
   std::vector<OperatorRow> rows_;  // by group
   std::vector<Cpu> cpu_;           // likewise
@@ -200,6 +230,8 @@ Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces,
   }
   OperatorRows rows = analyses::table_facts(traces);
   rows.grouped_by_shape = options.group_by_input_shape;
+  rows.by = options.by;
+  rows.notes = averages.notes();
   rows.rows = std::move(averages).finish();
   return OperatorSummary(std::move(rows), Figures::torch, report::source_report(traces));
 }

@@ -4,10 +4,21 @@
 
 namespace tbtrace::analyses {
 
-void TorchGroups::start(const TorchEvents& events) {
+void TorchGroups::start(const TorchEvents& events, const GroupKeys* keys,
+                        std::span<const std::uint32_t> values) {
   events_ = &events;
+  group_keys_ = keys;
+  values_ = values;
+  own_values_.clear();
   names_.assign(1, 0);
   stacks_.clear();
+}
+
+std::uint32_t TorchGroups::own_values(std::uint32_t values) {
+  for (std::size_t next = own_values_.size(); next <= values; ++next) {
+    own_values_.push_back(keys_.number(group_keys_->bytes(static_cast<std::uint32_t>(next))));
+  }
+  return own_values_[values];
 }
 
 std::uint32_t TorchGroups::own_stack(StackId stack) {

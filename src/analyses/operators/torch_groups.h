@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include <tbtrace/operators.h>
 
+#include "analyses/grouping/keys.h"
 #include "analyses/operators/row_groups.h"
 #include "analyses/torch/events.h"
 
@@ -19,8 +21,10 @@ class TorchGroups {
  public:
   explicit TorchGroups(const SummaryOptions& options) : options_(options) {}
 
-  /// To be called before of() for the rows of another list.
-  void start(const TorchEvents& events);
+  /// To be called before of() for the rows of another list. `values`: of `keys`, by row; empty if
+  /// rows are not grouped by them.
+  void start(const TorchEvents& events, const GroupKeys* keys,
+             std::span<const std::uint32_t> values);
 
   /// The group of a row of the list: a number, in order of first appearance in all lists.
   std::uint32_t of(std::size_t row) {
@@ -31,6 +35,7 @@ class TorchGroups {
     if (options_.group_by_overload_name) key.overload = own(events_->overload(row));
     if (options_.group_by_input_shape) key.shapes = own(events_->shapes_name(row));
     if (options_.group_by_stack_n > 0) key.stack = own_stack(events_->stack(row));
+    if (!values_.empty()) key.values = own_values(values_[row]);
     bool added = false;
     return static_cast<std::uint32_t>(keys_.find(key, added));
   }
@@ -42,13 +47,17 @@ class TorchGroups {
     return names_[name];
   }
   std::uint32_t own_stack(StackId stack);
+  std::uint32_t own_values(std::uint32_t values);
 
   static constexpr std::uint32_t kUnset = 0xffffffff;
 
   const SummaryOptions& options_;
   RowKeys keys_;
   const TorchEvents* events_ = nullptr;
+  const GroupKeys* group_keys_ = nullptr;
+  std::span<const std::uint32_t> values_;
   std::vector<std::uint32_t> names_;                   // of the list, to keys_
+  std::vector<std::uint32_t> own_values_;              // of group_keys_, to keys_
   std::unordered_map<StackId, std::uint32_t> stacks_;  // likewise
 };
 

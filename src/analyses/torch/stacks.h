@@ -34,6 +34,9 @@ class TorchStacks {
   /// it recorded with `verbose`.
   StackId of(EventId event);
 
+  /// The same for what runs directly in a Python function.
+  StackId inside(EventId function) { return filtered(of_python(function)); }
+
   /// Frames of a stack, innermost first, at most `count` of them.
   std::vector<NameId> frames(StackId stack, std::size_t count) const;
 

@@ -8,6 +8,7 @@
 
 #include "base/bounded_sum.h"
 #include "io/text_sink.h"
+#include "report/group_columns.h"
 #include "report/row_order.h"
 #include "report/table_list.h"
 #include "wire/json_emitter.h"
@@ -76,9 +77,20 @@ Result<AnalysisReport> OperatorSummary::report(const TableOptions& options) cons
   report.schema = analyses::ops_table().schema;
   report.table.columns = analyses::ops_table().column_names();
   report::ShownRows shown(rows, *order, options);
-  while (const std::optional<std::size_t> number = shown.next()) {
-    report.table.rows.push_back(cells_of(rows.row(*number)));
+  std::vector<GroupKey> keys;
+  for (const GroupKey key : report::kGroupColumns) {
+    if (!report::has_group_column(rows_.by, key)) continue;
+    keys.push_back(key);
+    report.table.columns.emplace_back(report::group_column(key));
   }
+  while (const std::optional<std::size_t> number = shown.next()) {
+    const OperatorRow& row = rows.row(*number);
+    std::vector<Cell>& cells = report.table.rows.emplace_back(cells_of(row));
+    for (const GroupKey key : keys) {
+      cells.push_back(row.values ? report::group_cell(*row.values, key) : Cell());
+    }
+  }
+  report.notes = rows_.notes;
   report.totals = {{"self_cpu_time_total_ns", self_cpu_time_total().ns},
                    {"self_device_time_total_ns", self_device_time_total().ns}};
   report.facts = {{"figures", std::string(figures_name(figures_))}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
+#include "report/group_columns.h"
 #include "report/row_order.h"
 
 namespace tbtrace::writers {
@@ -106,6 +108,10 @@ class TorchTable {
   TorchTable(report::RowSource& rows, const report::RowOrder& order, const TableOptions& options,
              io::TextSink& out)
       : rows_(rows), facts_(rows.facts()), options_(options), order_(order), out_(out) {
+    for (const GroupKey key : report::kGroupColumns) {
+      if (report::has_group_column(facts_.by, key)) keys_.push_back(key);
+    }
+    key_widths_.resize(keys_.size());
     device_ = facts_.use_device ? device_name(*facts_.use_device) : "None";
     for (std::size_t number = 0; number < rows.size(); ++number) measure(rows.row(number));
     for (std::size_t place = 0; place < order.size(); ++place) {
@@ -167,6 +173,9 @@ class TorchTable {
 
   /// Determines which columns there are, and their widths.
   void measure(const OperatorRow& row) {
+    for (std::size_t key = 0; key < keys_.size(); ++key) {
+      key_widths_[key] = std::max(key_widths_[key], utf8_length(key_text(row, keys_[key])));
+    }
     has_device_time_ = has_device_time_ || row.self_device_time_total.us > 0;
     has_device_memory_ = has_device_memory_ || row.self_device_memory_usage_bytes > 0;
     has_shapes_ = has_shapes_ || !row.input_shapes.empty();
@@ -186,6 +195,12 @@ class TorchTable {
     const std::size_t name_width = limited(longest_name_ + 4, options_.max_name_column_width);
     columns_.push_back({"Name", name_width});
     if (has_overloads_) columns_.push_back({"Overload Name", name_width});
+    for (std::size_t key = 0; key < keys_.size(); ++key) {
+      std::string title(report::group_column(keys_[key]));
+      title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+      const std::size_t width = std::max(key_widths_[key], title.size());
+      columns_.push_back({title, limited(width + 4, options_.max_name_column_width)});
+    }
     add({"Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"});
     if (has_device_time_) {
       add({"Self " + device_, "Self " + device_ + " %", device_ + " total", device_ + " time avg"});
@@ -254,6 +269,10 @@ class TorchTable {
     return row.input_shapes.empty() && facts_.grouped_by_shape ? "[]" : row.input_shapes;
   }
 
+  std::string key_text(const OperatorRow& row, GroupKey key) const {
+    return row.values ? report::group_text(*row.values, key) : std::string();
+  }
+
   std::string time(const Duration& duration) const {
     return time_text(duration.us, options_.time_unit);
   }
@@ -266,6 +285,9 @@ class TorchTable {
         name_text(row.key, name_limit_ ? name_limit_ : options_.max_name_column_width)};
     if (has_overloads_) {
       cells.push_back(name_text(row.overload_name, options_.max_name_column_width));
+    }
+    for (const GroupKey key : keys_) {
+      cells.push_back(name_text(key_text(row, key), options_.max_name_column_width));
     }
     cells.push_back(share_text(row.self_cpu_time_total.us, self_cpu_us_));
     cells.push_back(time(row.self_cpu_time_total));
@@ -327,6 +349,8 @@ class TorchTable {
   const report::RowOrder& order_;
   io::TextSink& out_;
   std::string& text_ = out_.text();
+  std::vector<GroupKey> keys_;           // that have columns
+  std::vector<std::size_t> key_widths_;  // likewise
   std::vector<TorchColumn> columns_;
   std::string separator_;
   std::string device_;

@@ -65,8 +65,8 @@ TEST(Compat, FailsForGroupingsOfKernelsThatThePeersDoNotHave) {
        {kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
         kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
         kernels_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
-        kernels_report(trace, Figures::plugin, {.by_device = true}).status(),
-        kernels_report(trace, Figures::hta, {.by_stream = true}).status(),
+        kernels_report(trace, Figures::plugin, {.by = {GroupKey::device}}).status(),
+        kernels_report(trace, Figures::hta, {.by = {GroupKey::stream}}).status(),
         kernel_launches_report(trace, Figures::plugin, {}).status()}) {
     EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   }

@@ -26,6 +26,8 @@ TEST(KernelLaunches, AreThoseOfAllKernels) {
   EXPECT_EQ(rows[1].stream, "7");
   EXPECT_EQ(rows[1].start_ns, 40);
   EXPECT_EQ(rows[1].launch_call_ns, 3);
+  EXPECT_EQ(rows[1].launch_start_ns, 20);
+  EXPECT_EQ(rows[1].queue_length, 0u);
   EXPECT_EQ(rows[1].duration_ns, 5);
   EXPECT_EQ(rows[1].launch_delay_ns, 17);
   EXPECT_EQ(rows[1].step, std::nullopt);

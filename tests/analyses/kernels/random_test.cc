@@ -41,6 +41,8 @@ std::string key_of(const KernelGroup& group, KernelGrouping grouping) {
       return std::string(kernel_family_name(group.family));
     case KernelGrouping::label:
       return group.label;
+    case KernelGrouping::all:
+      return "";
     case KernelGrouping::launch:
       break;
   }
@@ -52,8 +54,10 @@ std::string key_of(const KernelGroup& group, KernelGrouping grouping) {
 std::string key_of(const KernelGroup& group, const KernelsOptions& options) {
   std::string key = key_of(group, options.group_by);
   for (const KernelGrouping also : options.also_by) key += "|" + key_of(group, also);
-  if (options.by_device || options.by_stream) key += "|" + std::to_string(group.device);
-  if (options.by_stream) key += "|" + group.stream;
+  if (options.by.has(GroupKey::device) || options.by.has(GroupKey::stream)) {
+    key += "|" + text_of(group.values.device);
+  }
+  if (options.by.has(GroupKey::stream)) key += "|" + group.values.stream.value_or("none");
   return key;
 }
 
@@ -80,8 +84,8 @@ class KernelsByDefinition {
       const bool is_node = trace_.argument(Argument::graph_node_id).integer(event).value_or(0) != 0;
       like.label = is_node && !label.empty() ? label : "[unlabelled]";
       const Track& track = trace_.track(events_.track(event));
-      like.device = track.process.number;
-      like.stream = std::to_string(track.thread.number);
+      like.values.device = track.process.number;
+      like.values.stream = std::to_string(track.thread.number);
       groups[key_of(like, options)].push_back(event);
     }
     return groups;
@@ -188,10 +192,10 @@ std::vector<KernelsOptions> groupings() {
   std::vector<KernelsOptions> all;
   for (const KernelGrouping group_by :
        {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family,
-        KernelGrouping::label}) {
+        KernelGrouping::label, KernelGrouping::all}) {
     all.push_back({.group_by = group_by});
-    all.push_back({.group_by = group_by, .by_device = true});
-    all.push_back({.group_by = group_by, .by_stream = true});
+    all.push_back({.group_by = group_by, .by = {GroupKey::device}});
+    all.push_back({.group_by = group_by, .by = {GroupKey::stream}});
     for (const KernelGrouping also : {KernelGrouping::name, KernelGrouping::op,
                                       KernelGrouping::family, KernelGrouping::label}) {
       all.push_back({.group_by = group_by, .also_by = {also}});
@@ -199,7 +203,7 @@ std::vector<KernelsOptions> groupings() {
   }
   all.push_back({.group_by = KernelGrouping::op,
                  .also_by = {KernelGrouping::family, KernelGrouping::label},
-                 .by_stream = true});
+                 .by = {GroupKey::stream}});
   return all;
 }
 

@@ -20,11 +20,11 @@ namespace tbtrace::analyses {
 namespace {
 
 Status check(const KernelsOptions& options) {
-  if (options.by_device || options.by_stream || options.steps) {
+  if (!options.by.empty() || options.steps) {
     return {
         StatusCode::invalid_argument,
-        "the kernels of torch-tb-profiler and HolisticTraceAnalysis cannot be grouped by device or "
-        "stream, or limited to steps"};
+        "the kernels of torch-tb-profiler and HolisticTraceAnalysis cannot be grouped by device, "
+        "stream, step and the like, or limited to steps"};
   }
   if (options.group_by != KernelGrouping::name || !options.also_by.empty()) {
     return {StatusCode::invalid_argument,

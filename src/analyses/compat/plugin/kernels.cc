@@ -138,11 +138,11 @@ class Groups {
 };
 
 Status check(const KernelsOptions& options) {
-  if (options.by_device || options.by_stream || options.steps) {
+  if (!options.by.empty() || options.steps) {
     return {
         StatusCode::invalid_argument,
-        "the kernels of torch-tb-profiler and HolisticTraceAnalysis cannot be grouped by device or "
-        "stream, or limited to steps"};
+        "the kernels of torch-tb-profiler and HolisticTraceAnalysis cannot be grouped by device, "
+        "stream, step and the like, or limited to steps"};
   }
   if (!groups_by_name(options) || !options.also_by.empty()) {
     return {StatusCode::invalid_argument,

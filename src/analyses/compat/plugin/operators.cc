@@ -8,9 +8,9 @@
 #include "analyses/attribution/operator_kind.h"
 #include "analyses/compat/plugin/rules.h"
 #include "analyses/compat/plugin/tree.h"
+#include "analyses/grouping/stacks.h"
 #include "analyses/operators/row_groups.h"
 #include "analyses/operators/rows.h"
-#include "analyses/operators/stack_groups.h"
 #include "analyses/torch/names.h"
 #include "base/characters.h"
 #include "report/duration.h"
@@ -77,7 +77,9 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
   for (const Trace* trace : traces) {
     const PluginTree tree(*trace);
     TorchNames names(*trace);
-    StackGroups stacks(*trace, names, options);
+    StackGroups stacks(*trace, names,
+                       static_cast<std::size_t>(std::max(options.group_by_stack_n, 0)),
+                       options.stack_source);
     for (const PluginTree::NodeId id : tree.operators()) {
       const PluginTree::Node& node = tree.node(id);
       std::string overload;  // part of the name here

@@ -1,12 +1,14 @@
-// The stacks that a summary groups by: the innermost frames that torch shows for an event.
+// The stacks that rows are grouped by: the innermost frames that torch shows for an event.
 // Made for one Trace, which must outlive it. Not synchronised.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <tbtrace/operators.h>
+#include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/torch/names.h"
@@ -18,14 +20,20 @@ class TorchTree;
 
 class StackGroups {
  public:
-  /// `names` must outlive it.
-  StackGroups(const Trace& trace, TorchNames& names, const SummaryOptions& options);
+  /// `names` must outlive it. `frames`: how many at most; 0: no stacks.
+  StackGroups(const Trace& trace, TorchNames& names, std::size_t frames, StackSource source);
   ~StackGroups();
 
   /// Innermost frame first; empty if the trace has no stacks.
   std::vector<std::string> of(EventId event);
 
+  /// The same for what runs directly in a range that torch lists; with it, if it is a frame.
+  std::vector<std::string> inside(EventId range);
+
  private:
+  std::vector<std::string> frames_of(std::uint32_t stack) const;
+
+  const Trace& trace_;
   TorchNames& names_;
   std::size_t frames_;
   std::unique_ptr<TorchTree> tree_;

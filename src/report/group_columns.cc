@@ -1,0 +1,64 @@
+#include "report/group_columns.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "report/optional_cell.h"
+
+namespace tbtrace {
+namespace {
+
+constexpr std::array<std::string_view, kGroupKeys> kNames = {
+    "shape", "stack", "module", "line", "device", "stream", "thread", "rank", "step"};
+
+}  // namespace
+
+std::string_view group_key_name(GroupKey key) { return kNames[static_cast<std::size_t>(key)]; }
+
+std::optional<GroupKey> group_key_named(std::string_view name) {
+  const auto* const found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<GroupKey>(std::distance(kNames.begin(), found));
+}
+
+std::string_view report::group_column(GroupKey key) {
+  return key == GroupKey::shape ? "input_shapes" : group_key_name(key);
+}
+
+Cell report::group_cell(const GroupValues& values, GroupKey key) {
+  switch (key) {
+    case GroupKey::shape:
+      return values.input_shapes ? Cell(Json{*values.input_shapes}) : Cell();
+    case GroupKey::stack:
+      return values.stack.empty() ? Cell() : Cell(values.stack);
+    case GroupKey::module:
+      return optional_cell(values.module);
+    case GroupKey::line:
+      return optional_cell(values.line);
+    case GroupKey::device:
+      return optional_cell(values.device);
+    case GroupKey::stream:
+      return optional_cell(values.stream);
+    case GroupKey::thread:
+      return optional_cell(values.thread);
+    case GroupKey::rank:
+      return optional_cell(values.rank);
+    case GroupKey::step:
+      break;
+  }
+  return optional_cell(values.step);
+}
+
+std::string report::group_text(const GroupValues& values, GroupKey key) {
+  const Cell cell = group_cell(values, key);
+  if (const auto* const text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* const number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
+  if (const auto* const json = std::get_if<Json>(&cell)) return json->text;
+  return values.stack.empty() || key != GroupKey::stack ? std::string() : values.stack.front();
+}
+
+bool report::has_group_column(GroupKeySet keys, GroupKey key) {
+  return keys.has(key) || (key == GroupKey::device && keys.has(GroupKey::stream));
+}
+
+}  // namespace tbtrace
