@@ -250,6 +250,22 @@ TEST(TimelineMarks, LeavesOutWhatSaysWhenARecordingBegan) {
   EXPECT_EQ(header.find("tracks")->items.size(), 1u);
 }
 
+TEST(TimelineMarks, LeavesFlowsAsTheyAre) {
+  const auto flow = [](std::string_view phase, std::string_view time) {
+    return at(phase, "fwdbwd", time).with("cat", R"("fwdbwd")").with("id", "1");
+  };
+  const std::vector<ChromeEvent> ranges = {op("a", "10"), op("b", "20"), flow("s", "10"),
+                                           flow("f", "20")};
+  std::vector<ChromeEvent> with_instant = ranges;
+  with_instant.push_back(at("i", "m", "12").with("tid", "9"));
+  for (const auto& events : {ranges, with_instant}) {
+    for (const JsonTree& flows : header_of(read(events)).find("flows")->items) {
+      const bool is_set = pages::member(flows, "kind") == "forward_backward";
+      EXPECT_EQ(pages::member(flows, "count"), is_set ? "1" : "0");
+    }
+  }
+}
+
 TEST(TimelineMarks, CountsTheInstantsThatALimitLeavesOut) {
   std::vector<ChromeEvent> events = {op("first", "0", "100000")};
   for (int number = 0; number < 25'000; ++number) {
