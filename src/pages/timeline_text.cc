@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -237,6 +238,8 @@ class TimelineDocument {
     emit_names(json);
     emit_steps(json);
     emit_counters(json);
+    emit_number(json, "counters_left_out", timeline_.counters.left_out);
+    emit_marks(json);
     emit_flows(json);
     emit_arguments(json);
     emit_number(json, "names_cut", names_cut_);
@@ -310,21 +313,57 @@ class TimelineDocument {
   void emit_counters(wire::JsonEmitter& json) {
     json.key("counters");
     json.begin_array();
-    for (const analyses::TimelineCounter& counter : timeline_.counters) {
+    for (const analyses::TimelineCounter& counter : timeline_.counters.counters) {
       json.begin_object();
       emit_text(json, "name", counter.name);
-      json.member("unit", "bytes");
+      emit_text(json, "process", counter.process);
+      json.member("unit", counter.is_bytes ? "bytes" : "");
+      emit_number(json, "samples", counter.samples);
       json.key("times_ns");
       json.begin_array();
       for (const std::int64_t time : counter.times_ns) json.integer(time);
       json.end_array();
       json.key("values");
       json.begin_array();
-      for (const std::int64_t value : counter.values) json.integer(value);
+      for (const double value : counter.values) emit_value(json, value);
       json.end_array();
       json.end_object();
     }
     json.end_array();
+  }
+
+  /// Whole numbers in full, not as `1e+16`.
+  static void emit_value(wire::JsonEmitter& json, double value) {
+    constexpr double kWhole = 9007199254740992;  // 2^53
+    const bool is_whole = std::abs(value) <= kWhole && std::trunc(value) == value;
+    is_whole ? json.integer(static_cast<std::int64_t>(value)) : json.number(value);
+  }
+
+  void emit_marks(wire::JsonEmitter& json) {
+    const std::vector<analyses::TimelineMark>& marks = timeline_.marks.marks;
+    pages::TextList names;
+    json.key("marks");
+    json.begin_object();
+    emit_number(json, "left_out", timeline_.marks.left_out);
+    const auto list = [&](std::string_view key, const auto& emit) {
+      json.key(key);
+      json.begin_array();
+      for (const analyses::TimelineMark& mark : marks) emit(mark);
+      json.end_array();
+    };
+    list("tracks", [&](const auto& mark) { json.integer(mark.track); });
+    list("times_ns", [&](const auto& mark) { json.integer(mark.time_ns); });
+    list("names", [&](const auto& mark) { json.integer(names.number_of(mark.name)); });
+    list("arguments", [&](const auto& mark) {
+      json.text(pages::cut_text(mark.arguments, limits_.characters, names_cut_));
+    });
+    json.key("texts");
+    json.begin_array();
+    for (const std::string_view name : names.texts()) {
+      json.text(pages::cut_text(name, limits_.characters, names_cut_));
+    }
+    json.end_array();
+    json.end_object();
   }
 
   void emit_flows(wire::JsonEmitter& json) const {

@@ -8,6 +8,8 @@ void EventBatch::clear() {
   memory.clear();
   flows.clear();
   labels.clear();
+  instants.clear();
+  counter_values.clear();
   others.clear();
   range_values.clear();
   range_end_values.clear();

@@ -17,6 +17,7 @@
 
 #include "base/hash.h"
 #include "base/string_pool.h"
+#include "trace/marks.h"
 
 namespace tbtrace {
 
@@ -162,6 +163,8 @@ struct EventBatch {
   std::vector<MemoryRecord> memory;
   std::vector<FlowEnd> flows;
   std::vector<Label> labels;
+  std::vector<Instant> instants;  ///< these two only if members were not requested
+  std::vector<CounterValue> counter_values;
   std::vector<Other> others;
   std::vector<Value> range_values;  ///< in the order of the ranges; the others likewise
   std::vector<Value> range_end_values;

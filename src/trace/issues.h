@@ -33,6 +33,7 @@ enum class IssueId : std::uint8_t {
   trailing_text,
   id_unreadable,
   argument_unreadable,
+  counter_unreadable,
   range_not_ended,
   range_end_unmatched,
   events_replaced,
@@ -95,6 +96,10 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
     {"argument_unreadable", Severity::info,
      "these arguments do not have the type that PyTorch writes and were left out; results that "
      "need them do not include these events"},
+    {"counter_unreadable", Severity::info,
+     "these counters have no name, a time or values that are not numbers, or no values; what "
+     "cannot "
+     "be drawn was left out of the timeline; write `args` as numbers by name"},
     {"range_not_ended", Severity::info,
      "these `B` events have no `E` event and were extended to the end of the recording; the "
      "program may have been stopped while it wrote the file"},

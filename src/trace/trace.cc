@@ -192,6 +192,7 @@ const LinkReport& Trace::links() const { return links_of(*this).report(); }
 
 struct DerivedOfTrace {
   static Trace::Derived& get(const Trace& trace) { return *trace.derived_; }
+  static const TraceData& data(const Trace& trace) { return *trace.data_; }
 };
 
 const CallTree& call_tree_of(const Trace& trace) {
@@ -200,6 +201,14 @@ const CallTree& call_tree_of(const Trace& trace) {
 
 const SelfTimes& self_times_of(const Trace& trace) {
   return DerivedOfTrace::get(trace).self_times.get(trace, call_tree_of(trace));
+}
+
+std::span<const Instant> instants_of(const Trace& trace) {
+  return DerivedOfTrace::data(trace).instants;
+}
+
+std::span<const CounterValue> counter_values_of(const Trace& trace) {
+  return DerivedOfTrace::data(trace).counter_values;
 }
 
 const Links& links_of(const Trace& trace) {

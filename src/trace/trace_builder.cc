@@ -167,6 +167,7 @@ void TraceBuilder::add(const EventBatch& rows) {
   add_range_ends(rows, translation);
   add_ranges(rows, translation);
   add_memory(rows, translation);
+  add_marks(rows, translation);
   // Rows are copied as they are and changed afterwards: a copy of what was just changed would wait.
   for (const FlowEnd& end : rows.flows) {
     FlowEnd& own = *data_->flows.extend(1);
@@ -184,6 +185,18 @@ void TraceBuilder::add(const EventBatch& rows) {
   if (rows.first_other_time_ns) {
     first_other_time_ns_ = std::min(first_other_time_ns_.value_or(*rows.first_other_time_ns),
                                     *rows.first_other_time_ns);
+  }
+}
+
+void TraceBuilder::add_marks(const EventBatch& rows, Translation& translation) {
+  for (const Instant& instant : rows.instants) {
+    data_->instants.push_back({instant.time_ns, translation.key(instant.process),
+                               translation.key(instant.thread), translation.text(instant.name),
+                               translation.text(instant.arguments)});
+  }
+  for (const CounterValue& each : rows.counter_values) {
+    data_->counter_values.push_back({each.time_ns, each.value, translation.key(each.process),
+                                     translation.text(each.name), translation.text(each.series)});
   }
 }
 

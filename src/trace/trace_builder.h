@@ -97,6 +97,7 @@ class TraceBuilder final : public EventSink {
   void add_ranges(const EventBatch& rows, Translation& translation);
   void add_range_ends(const EventBatch& rows, Translation& translation);
   void add_memory(const EventBatch& rows, Translation& translation);
+  void add_marks(const EventBatch& rows, Translation& translation);
   static void set(ArgumentValues& column, std::size_t row, const EventBatch& rows,
                   const EventBatch::Value& value, Translation& translation);
 

@@ -16,6 +16,7 @@
 #include "base/id_column.h"
 #include "base/string_pool.h"
 #include "trace/argument_values.h"
+#include "trace/marks.h"
 
 namespace tbtrace {
 
@@ -37,6 +38,8 @@ struct TraceData {
 
   Column<MemoryRecord> memory;
   Column<FlowEnd> flows;
+  std::vector<Instant> instants;
+  std::vector<CounterValue> counter_values;
   std::array<ArgumentValues, kArgumentCount> arguments;         // by event
   std::array<ArgumentValues, kArgumentCount> memory_arguments;  // by record
 

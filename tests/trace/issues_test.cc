@@ -37,6 +37,7 @@ TEST(IssueTable, StandsInTheOrderOfItsIds) {
   EXPECT_EQ(id(IssueId::trailing_text), "trailing_text");
   EXPECT_EQ(id(IssueId::id_unreadable), "id_unreadable");
   EXPECT_EQ(id(IssueId::argument_unreadable), "argument_unreadable");
+  EXPECT_EQ(id(IssueId::counter_unreadable), "counter_unreadable");
   EXPECT_EQ(id(IssueId::range_not_ended), "range_not_ended");
   EXPECT_EQ(id(IssueId::range_end_unmatched), "range_end_unmatched");
   EXPECT_EQ(id(IssueId::events_replaced), "events_replaced");

@@ -1,7 +1,8 @@
 // The names of tracks beside or above their lines: buttons that open and close them.
 import { h, setVariable } from "../parts/dom.js";
-import { countOf, formatValue } from "../parts/format.js";
+import { countOf } from "../parts/format.js";
 import { timelineFit, timelineRow } from "./layout.js";
+import { timelineMarksOf, timelineScaleText } from "./moments.js";
 import { timelineTrackLabel } from "./words.js";
 
 /** @typedef {import("./layout.js").TimelineBox} LabelBox */
@@ -9,10 +10,16 @@ import { timelineTrackLabel } from "./words.js";
 
 /** Elements only for tracks in sight: a trace may have thousands. */
 export class TimelineTrackLabels {
-  /** @param {(box: number, size: LabelSize) => void} onSize */
-  constructor(onSize) {
+  /**
+   * @param {(box: number, size: LabelSize) => void} onSize
+   * @param {(box: number, forward: boolean) => boolean} onStep to the next moment of a track or
+   *     counter; false: it has none
+   */
+  constructor(onSize, onStep) {
     /** @private */
     this.onSize = onSize;
+    /** @private */
+    this.onStep = onStep;
     this.element = h("div", { class: "timeline-labels" });
     /** @private @type {Map<number, {element: HTMLElement, text: string}>} */
     this.shown = new Map();
@@ -72,17 +79,27 @@ export class TimelineTrackLabels {
     const track = counter ? null : model.source.tracks[box.track];
     const rows = track ? model.trackRows[box.track] : 1;
     const name = counter ? counter.name : track ? timelineTrackLabel(track) : "";
-    const detail = counter
-      ? `up to ${formatValue(counter.values.reduce((most, one) => Math.max(most, one), 0),
-                             counter.unit)}`
-      : (track?.process ?? "");
+    const detail = counter ? timelineScaleText(counter) : (track?.process ?? "");
+    const [firstMark, lastMark] = counter ? [0, 0]
+      : timelineMarksOf(model.source, box.track);
+    const moments = counter ? (counter.process ? `\n${counter.process}` : "") +
+      `\n${countOf(counter.samples ?? counter.times_ns.length, "value")}; arrow keys read them`
+      : firstMark === lastMark ? ""
+        : `\n${countOf(lastMark - firstMark, "instant")}; arrow keys read them`;
     const hidden = !isOpen && rows > 1 ? `1 of ${rows} lines` : "";
     const isDeep = isOpen && rows > 0 && timelineFit(rows, room) < timelineRow;
     const isTall = box.height - (box.lines - box.top) >= 34 && box.lines === box.top;
     const element = h("div", { class: `timeline-label${isTall ? " tall" : ""}` }, h("button", {
       type: "button", class: "plain", "aria-expanded": isOpen,
       title: `${name}\n${detail}${track ? `\n${countOf(track.ranges, "range")} in ${
-        countOf(rows, "line")}` : ""}`,
+        countOf(rows, "line")}` : ""}${moments}`,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        const isArrow = event.key === "ArrowLeft" || event.key === "ArrowRight";
+        if (!isArrow || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (!this.onStep(place, event.key === "ArrowRight")) return;
+        event.preventDefault();
+        event.stopPropagation();
+      },
       onclick: () => this.onSize(place, isOpen ? "closed" : "fit"),
     }, h("span", { class: "twist", "aria-hidden": true }, isOpen ? "\u25be" : "\u25b8"),
       h("span", null, h("b", null, name), " ", h("span", { class: "quiet" }, hidden || detail))),

@@ -38,7 +38,8 @@ export function timelineLayout(trackRows, counters, sizeOf, room, head) {
     const rows = isTrack ? (isOpen ? trackRows[box] : Math.min(1, trackRows[box])) : 1;
     const row = !isTrack ? (isOpen ? counterHeight : timelineRow)
       : size === "fit" ? timelineFit(rows, room(box)) : timelineRow;
-    const height = head + Math.max(rows * row, head ? 0 : timelineRow);
+    // A thread of instants only has room for them, too.
+    const height = head + Math.max(Math.max(rows, 1) * row, head ? 0 : timelineRow);
     boxes.push({ track: isTrack ? box : -1, counter: isTrack ? -1 : box - trackRows.length,
                  top, lines: top + head, row, rows, height });
     top += height + trackGap;

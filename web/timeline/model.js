@@ -23,7 +23,10 @@ import { timelineKindOf } from "./kinds.js";
  * @property {number[]} categories
  * @property {{name: string, kind: string}[]} category_list
  * @property {{number: number, start_ns: number, end_ns: number}[]} steps
- * @property {{name: string, unit: string, times_ns: number[], values: number[]}[]} counters
+ * @property {{name: string, process?: string, unit: string, samples?: number, times_ns: number[],
+ *             values: number[]}[]} counters
+ * @property {number} [counters_left_out]
+ * @property {import("./moments.js").TimelineMarkList} [marks]
  * @property {{kind: string, count: number}[]} flows
  * @property {{key: string, unit: string, texts?: string[]}[]} arguments
  * @property {import("./columns.js").TimelineColumn[]} columns

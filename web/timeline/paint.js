@@ -5,6 +5,7 @@ import { formatValue } from "../parts/format.js";
 import { timelineKinds } from "./kinds.js";
 import { timelineLabels, timelineLine, timelineMarks, timelineMix } from "./line.js";
 import { timelineBoxAt } from "./layout.js";
+import { timelinePaintCounters, timelinePaintMarks } from "./paint_moments.js";
 
 /** @typedef {import("./layout.js").TimelineBox} PaintBox */
 /**
@@ -130,7 +131,10 @@ export class TimelinePainter {
     this.paintSteps(picture);
     this.paintTexts(picture, scale);
     this.paintUnfinished(picture);
-    this.paintCounters(picture);
+    const colors = { accent: this.accent ?? "", text: this.text ?? "", quiet: this.quiet ?? "",
+                     ground: colorText(this.ground ?? 0) };
+    timelinePaintCounters(context, picture, colors);
+    timelinePaintMarks(context, picture, colors);
     this.paintSpan(picture);
     if (picture.hovered >= 0 && picture.hovered !== picture.selected) {
       this.outline(picture, picture.hovered, 1);
@@ -362,46 +366,6 @@ export class TimelinePainter {
     context.globalAlpha = 1;
     context.fillRect(left - 1, picture.top, 1, picture.height);
     context.fillRect(right, picture.top, 1, picture.height);
-  }
-
-  /** @private @param {TimelinePicture} picture */
-  paintCounters(picture) {
-    const { context } = this;
-    const { model, boxes, top, height, from, to, width } = picture;
-    const scale = width / (to - from);
-    for (let at = timelineBoxAt(boxes, top); at < boxes.length && boxes[at].top < top + height;
-         at++) {
-      const box = boxes[at];
-      if (box.counter < 0) continue;
-      const { times_ns: times, values } = model.source.counters[box.counter];
-      const most = Math.max(1, ...values);
-      const least = Math.min(0, ...values);
-      const base = box.lines + box.row - 1;
-      /** @param {number} value */
-      const y = (value) => base - (value - least) / (most - least) * (box.row - 4);
-      // Values hold until the next, the last one to the end of the recording.
-      let first = 0;
-      while (first + 1 < times.length && times[first + 1] <= from) first++;
-      const end = Math.min(width, (model.source.to_ns - from) * scale);
-      let x = Math.max(-1, (times[first] - from) * scale);
-      if (!(x < end)) continue;
-      const left = x;
-      context.beginPath();
-      for (let i = first; i < times.length && x < end; i++) {
-        context.lineTo(x, y(values[i]));
-        x = i + 1 < times.length ? Math.min(end, (times[i + 1] - from) * scale) : end;
-        context.lineTo(x, y(values[i]));
-      }
-      context.strokeStyle = this.accent ?? "";
-      context.lineWidth = 1.5;
-      context.stroke();
-      context.lineTo(x, base);
-      context.lineTo(left, base);
-      context.globalAlpha = 0.14;
-      context.fillStyle = this.accent ?? "";
-      context.fill();
-      context.globalAlpha = 1;
-    }
   }
 
   /** @private @param {TimelinePicture} picture */

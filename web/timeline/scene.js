@@ -3,6 +3,7 @@ import { h, setVariable } from "../parts/dom.js";
 import { timelineAxis } from "./axis.js";
 import { TimelineTrackLabels } from "./labels.js";
 import { timelineBoxAt, timelineClamp, timelineLayout, timelineZoom } from "./layout.js";
+import { timelineMarkAt, timelinePointAt } from "./moments.js";
 import { TimelinePainter } from "./paint.js";
 import { timelineHit } from "./queries.js";
 import { timelineTrackName } from "./words.js";
@@ -52,7 +53,7 @@ export class TimelineScene {
     this.labels = new TimelineTrackLabels((box, size) => {
       this.sizes.set(this.boxKey(box), size);
       this.place();
-    });
+    }, (box, forward) => this.step(box, forward));
     this.space = h("div", { class: "timeline-space" }, this.canvas, this.labels.element);
     this.board = h("div", {
       class: "timeline-board", tabindex: 0, role: "group",
@@ -89,11 +90,21 @@ export class TimelineScene {
   /** After another part is in sight. */
   moved() {}
 
+  /**
+   * @param {number} _box
+   * @param {boolean} _forward
+   * @returns {boolean} false: it has no moments
+   */
+  step(_box, _forward) {
+    return false;
+  }
+
   /** @param {number} box */
   boxKey(box) {
     const { tracks, counters } = this.model.source;
     return box < tracks.length ? timelineTrackName(this.model, box)
-      : `counter ${counters[box - tracks.length].name}`;
+      : `counter ${counters[box - tracks.length].name}, ${
+        counters[box - tracks.length].process ?? ""}`;
   }
 
   /**
@@ -265,6 +276,37 @@ export class TimelineScene {
     if (row < 0 || row >= box.rows) return -1;
     return timelineHit(this.model, this.model.trackLane[box.track] + row, this.timeAt(x),
                        (this.view.to - this.view.from) / Math.max(this.width, 1));
+  }
+
+  /**
+   * The value of a counter or the mark at a place.
+   * @param {number} x
+   * @param {number} y
+   * @returns {import("./moments.js").TimelineMomentPlace | null}
+   */
+  momentAt(x, y) {
+    const at = y + this.board.scrollTop;
+    const box = this.layout.boxes[timelineBoxAt(this.layout.boxes, at)];
+    if (!box || at < box.lines) return null;
+    if (box.track >= 0 && at > box.lines + Math.max(box.row, 8)) return null;
+    return this.momentOf(box, this.timeAt(x));
+  }
+
+  /**
+   * @param {import("./layout.js").TimelineBox} box
+   * @param {number} time
+   * @returns {import("./moments.js").TimelineMomentPlace | null}
+   */
+  momentOf(box, time) {
+    const { source } = this.model;
+    if (box.counter >= 0) {
+      const point = timelinePointAt(source.counters[box.counter], time);
+      const isOver = point < 0 || time > source.to_ns;
+      return isOver ? null : { mark: -1, counter: box.counter, point };
+    }
+    const mark = timelineMarkAt(source, box.track, time,
+                                (this.view.to - this.view.from) / Math.max(this.width, 1));
+    return mark < 0 ? null : { mark, counter: -1, point: -1 };
   }
 
   /** Where keys zoom: at the pointer if it is on the timeline. */

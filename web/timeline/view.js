@@ -5,13 +5,15 @@ import { timelineInput } from "./input.js";
 import { timelineKeyed, timelineNeighbour } from "./keys.js";
 import { timelineZoom } from "./layout.js";
 import { TimelineModel } from "./model.js";
+import { timelineNextMoment } from "./moments.js";
 import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
 import { timelineFlows, timelineKey, timelineMatchNumber, timelineNext, timelineOfKey,
          timelineSearch } from "./queries.js";
 import { TimelineScene } from "./scene.js";
 import { timelineMatcher, timelineSearchField } from "./search_field.js";
 import { timelineSight } from "./sight.js";
-import { timelineHelp, timelineLegend, timelineNotes, timelineTip } from "./words.js";
+import { timelineHelp, timelineLegend, timelineMomentText, timelineMomentTip,
+         timelineNotes, timelineTip } from "./words.js";
 
 /** @typedef {import("./model.js").TimelineDocument} ViewDocument */
 /**
@@ -49,6 +51,8 @@ export class TimelineView extends TimelineScene {
     this.pattern = "";
     this.timers = { table: 0, ask: 0 };
     this.asked = 0;
+    /** @type {{box: number, time: number} | null} the moment that keys read last */
+    this.read = null;
     this.search = timelineSearchField((pattern) => this.find(pattern),
                                       (forward) => this.nextMatch(forward));
     this.panel = h("div", { class: "timeline-detail" });
@@ -297,7 +301,56 @@ export class TimelineView extends TimelineScene {
     this.canvas.classList.toggle("is-pointing", range >= 0);
     this.tip.classList.toggle("is-hidden", range < 0);
     if (range < 0 || event === null) return;
-    this.tip.replaceChildren(...timelineTip(this.model, range));
+    this.showTip(timelineTip(this.model, range), event);
+  }
+
+  /**
+   * @param {import("./moments.js").TimelineMomentPlace | null} place
+   * @param {{clientX: number, clientY: number}} event
+   */
+  hoverMoment(place, event) {
+    this.tip.classList.toggle("is-hidden", place === null);
+    if (place !== null) this.showTip(timelineMomentTip(this.model, place), event);
+  }
+
+  /**
+   * Keys on the name of a track or counter: the next moment after the one that was read.
+   * @param {number} place
+   * @param {boolean} forward
+   */
+  step(place, forward) {
+    const { source } = this.model;
+    const box = this.layout.boxes[place];
+    const [low, high] = [source.from_ns, source.to_ns];
+    if (timelineNextMoment(source, box, -Infinity, true) === null) return false;
+    const { view, read } = this;
+    // From what was read last, or from the border of what is in sight.
+    const isIn = read !== null && read.box === place && read.time >= view.from &&
+      read.time <= view.to;
+    const from = isIn ? read.time : forward ? view.from - 1 : view.to + 1;
+    const time = timelineNextMoment(source, box, from, forward);
+    if (time === null || time < low || time > high) return true;
+    this.read = { box: place, time };
+    const long = this.view.to - this.view.from;
+    if (time < this.view.from || time > this.view.to) {
+      this.show({ from: time - long / 2, to: time + long / 2 });
+    }
+    this.pointAt(time);
+    const x = (time - this.view.from) * this.width / (this.view.to - this.view.from);
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const found = this.momentOf(box, time);
+    this.hoverMoment(found, { clientX: left + x, clientY: top + box.lines - this.board.scrollTop });
+    if (found) this.page.say(timelineMomentText(this.model, found));
+    return true;
+  }
+
+  /**
+   * @private
+   * @param {Element[]} parts
+   * @param {{clientX: number, clientY: number}} event
+   */
+  showTip(parts, event) {
+    this.tip.replaceChildren(...parts);
     const { offsetWidth: wide, offsetHeight: tall } = this.tip;
     const top = event.clientY + 18 + tall > innerHeight ? event.clientY - tall - 10
       : event.clientY + 18;
@@ -331,7 +384,9 @@ export class TimelineView extends TimelineScene {
       },
       hover: (x, y, event) => {
         this.pointAt(event === null ? null : this.timeAt(x));
-        this.hover(event === null ? -1 : this.hit(x, y), event);
+        const moment = event === null ? null : this.momentAt(x, y);
+        this.hover(event === null || moment !== null ? -1 : this.hit(x, y), event);
+        if (event !== null && moment !== null) this.hoverMoment(moment, event);
       },
     });
     timelineInput(this.axis, true, {

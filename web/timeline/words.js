@@ -2,6 +2,7 @@
 import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { timelineKinds } from "./kinds.js";
+import { timelineMoment } from "./moments.js";
 import { timelineParent, timelineSelf } from "./queries.js";
 
 /**
@@ -26,6 +27,20 @@ export function timelineNotes(source, canAsk) {
     notes.push(`Only ranges between ${formatValue(source.part[0], "ns")} and ${
       formatValue(source.part[1], "ns")} are loaded; pan or zoom out for others.`);
   }
+  if (source.marks && source.marks.left_out > 0) {
+    notes.push(`${countOf(source.marks.left_out, "instant")} ${
+      source.marks.left_out === 1 ? "is" : "are"} left out to limit the size.`);
+  }
+  if (source.counters_left_out) {
+    notes.push(`${countOf(source.counters_left_out, "counter")} ${
+      source.counters_left_out === 1 ? "is" : "are"} left out to limit the size.`);
+  }
+  const thinned = source.counters.filter(({ samples, times_ns: times }) =>
+    samples !== undefined && samples > times.length).length;
+  if (thinned > 0) {
+    notes.push(`${countOf(thinned, "curve")} of many values ${thinned === 1 ? "is" : "are"} ` +
+               "thinned between the lowest and the highest ones.");
+  }
   if (source.names_cut > 0) {
     notes.push(`${countOf(source.names_cut, "name")} of more than 500 characters ${
       source.names_cut === 1 ? "is" : "are"} cut.`);
@@ -42,7 +57,8 @@ const timelineKeys = [
   ["w s", "zoom in and out; also Ctrl+wheel, or pinch"],
   ["a d", "pan; also drag, or Shift+wheel"],
   ["Shift+drag", "measure a span of time; also drag on the axis"],
-  ["\u2190 \u2192 \u2191 \u2193", "neighbour, range around, range inside; without a selection: pan"],
+  ["\u2190 \u2192 \u2191 \u2193", "neighbour, range around, range inside; without a selection: pan. On the name " +
+    "of a track or counter: its instants or values"],
   ["Enter", "zoom to the selection; also a double click"],
   ["f", "fit the selection or the span into the view"],
   ["e", "the entire trace"],
@@ -127,6 +143,36 @@ export function timelineTip(model, range) {
           ...model.unfinished.has(range) ? [h("div", { class: "unfinished" }, "did not end")] : [],
           h("div", { class: "quiet" }, `${timelineKinds[model.kinds[model.name[range]]].word}, ${
             timelineTrackName(model, model.trackOf(range))}`)];
+}
+
+/**
+ * What the pointer tells of a value or a mark.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {import("./moments.js").TimelineMomentPlace} place
+ * @returns {HTMLElement[]}
+ */
+export function timelineMomentTip(model, place) {
+  const { name, value, time, more, where } = timelineMoment(model.source, place);
+  const at = formatValue(time, "ns");
+  return [h("b", null, name),
+          h("div", null, value === "" ? `instant at ${at}` : `${value} since ${at}`),
+          ...more.slice(0, 12).map(([key, text]) =>
+            h("div", null, h("span", { class: "quiet" }, `${key}: `), text)),
+          ...more.length > 12 ? [h("div", null, `and ${countOf(more.length - 12, "more argument")}`)]
+            : [],
+          ...where ? [h("div", { class: "quiet" }, where)] : []];
+}
+
+/**
+ * The same in one line.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {import("./moments.js").TimelineMomentPlace} place
+ * @returns {string}
+ */
+export function timelineMomentText(model, place) {
+  const { name, value, time, more } = timelineMoment(model.source, place);
+  return [value === "" ? name : `${name}: ${value}`, formatValue(time, "ns"),
+          ...more.map(([key, text]) => `${key} ${text}`)].join(", ");
 }
 
 /**

@@ -27,6 +27,7 @@ class FlowSearch {
     }
     std::size_t range = 0;
     for (const TimelineTrack& track : timeline.tracks) {
+      if (track.ranges == 0) continue;  // it may be no track of the trace
       const std::size_t begin = range;
       while (range < events.size() && trace.events().track(events[range]) == track.id) ++range;
       of_track_[index(track.id)] = {begin, range};

@@ -18,6 +18,7 @@ std::vector<EventId> drawing_order(const Trace& trace, const std::vector<Timelin
   std::vector<std::size_t> next(trace.tracks().size());
   std::size_t sum = 0;
   for (const TimelineTrack& track : tracks) {
+    if (track.ranges == 0) continue;
     next[index(track.id)] = sum;
     sum += track.ranges;
   }
@@ -226,7 +227,11 @@ Timeline timeline(const Trace& trace, const TimelineOptions& options) {
     made.steps.push_back({step.number, since_start(trace, trace.events().start_ns(step.event)),
                           since_start(trace, trace.events().end_ns(step.event))});
   }
-  made.counters = timeline_counters(trace);
+  const TimelinePart all = {std::numeric_limits<std::int64_t>::min(),
+                            std::numeric_limits<std::int64_t>::max()};
+  const TimelinePart part = options.part.value_or(all);
+  made.counters = timeline_counters(trace, part.from_ns, part.to_ns);
+  made.marks = timeline_marks(trace, made.tracks, part.from_ns, part.to_ns);
   if (options.arguments) {
     made.arguments = timeline_arguments(trace, events);
   } else {
@@ -239,7 +244,7 @@ Timeline timeline(const Trace& trace, const TimelineOptions& options) {
 EventId range_at(const Trace& trace, const TimelinePlace& place) {
   constexpr std::string_view kCut = "\u2026";
   const std::vector<TimelineTrack> tracks = timeline_tracks(trace);
-  if (place.track >= tracks.size()) return EventId::none;
+  if (place.track >= tracks.size() || tracks[place.track].ranges == 0) return EventId::none;
   const TrackId track = tracks[place.track].id;
   const Events& events = trace.events();
   const auto has_name = [&](EventId event) {

@@ -16,6 +16,7 @@
 
 #include "analyses/timeline/arguments.h"
 #include "analyses/timeline/counters.h"
+#include "analyses/timeline/marks.h"
 #include "analyses/timeline/tracks.h"
 #include "base/column.h"
 
@@ -64,7 +65,8 @@ struct Timeline {
   std::vector<TimelineCategory> categories;
   std::vector<TimelineFlows> flows;
   std::vector<TimelineStep> steps;
-  std::vector<TimelineCounter> counters;
+  TimelineCounters counters;
+  TimelineMarks marks;
   std::vector<TimelineArgument> arguments;  ///< if they were asked for
 
   std::int64_t from_ns = 0;  ///< the earliest start of any range of the trace

@@ -5,9 +5,13 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <unordered_set>
 
 #include "analyses/attribution/device_number.h"
+#include "analyses/timeline/marks.h"
 #include "base/natural_order.h"
+#include "trace/event_batch.h"
+#include "trace/marks.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace::analyses {
@@ -53,6 +57,31 @@ std::string process_name(const Trace& trace, const Track& track) {
   return std::string(name) + " (" + id + ")";
 }
 
+/// Threads that only have instants, in the order of the file. More than a few hundred would be no
+/// picture.
+void add_tracks_of_instants(const Trace& trace, std::vector<TimelineTrack>& tracks) {
+  constexpr std::size_t kMost = 500;
+  std::unordered_set<EventBatch::Track, EventBatch::TrackHash> known;
+  for (const TimelineTrack& track : tracks) known.insert({track.process_key, track.thread_key});
+  std::size_t added = 0;
+  for (const Instant& instant : instants_of(trace)) {
+    if (added == kMost) break;
+    if (is_of_recording(trace, instant.name)) continue;
+    if (!known.insert({instant.process, instant.thread}).second) continue;
+    ++added;
+    Track track{.process = instant.process, .thread = instant.thread};
+    const auto named = std::ranges::find_if(trace.tracks(), [&](const Track& each) {
+      return each.process == track.process && each.thread == track.thread;
+    });
+    if (named != trace.tracks().end()) track = *named;
+    TimelineTrack& own = tracks.emplace_back();
+    own.process_key = instant.process;
+    own.thread_key = instant.thread;
+    own.name = track_label(trace, track, "thread");
+    own.process = process_label(trace, instant.process);
+  }
+}
+
 }  // namespace
 
 std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
@@ -65,6 +94,8 @@ std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
     const Track& track = trace.tracks()[number];
     TimelineTrack& added = tracks.emplace_back();
     added.id = static_cast<TrackId>(number);
+    added.process_key = track.process;
+    added.thread_key = track.thread;
     added.kind = kind_of(use);
     added.ranges = use.ranges;
     if (added.kind == TimelineTrackKind::stream) {
@@ -105,7 +136,14 @@ std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
     return place(one) < place(other);
   };
   std::stable_sort(tracks.begin(), tracks.end(), is_earlier);
+  add_tracks_of_instants(trace, tracks);
   return tracks;
+}
+
+std::string process_label(const Trace& trace, const TrackKey& process) {
+  const auto named = std::ranges::find(trace.tracks(), process, &Track::process);
+  return process_name(
+      trace, named == trace.tracks().end() ? Track{.process = process, .thread = {}} : *named);
 }
 
 }  // namespace tbtrace::analyses

@@ -19,7 +19,9 @@ enum class TimelineTrackKind : std::uint8_t {
 };
 
 struct TimelineTrack {
-  TrackId id = {};
+  TrackId id = {};  ///< means nothing for tracks without ranges
+  TrackKey process_key = {};
+  TrackKey thread_key = {};
   std::string name;     ///< `thread 12 (main)`, `stream 7`
   std::string process;  ///< `python (4711)`, `GPU 0`
   TimelineTrackKind kind = TimelineTrackKind::thread;
@@ -30,7 +32,10 @@ struct TimelineTrack {
 
 /// Those with ranges: the threads of a process together, its main thread first, then in the order
 /// of their first ranges; then streams by device, and threads with less than a hundredth of the
-/// ranges of the busiest one. `rows` are not set.
+/// ranges of the busiest one; at last those that have only instants. `rows` are not set.
 std::vector<TimelineTrack> timeline_tracks(const Trace& trace);
+
+/// `python (4711)`.
+std::string process_label(const Trace& trace, const TrackKey& process);
 
 }  // namespace tbtrace::analyses

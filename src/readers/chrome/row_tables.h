@@ -38,6 +38,13 @@ class RowTables {
   TrackKey process(const RawEvent& event, std::uint64_t offset) {
     return key(event, EventField::process, offset);
   }
+  /// The thread, else the process's own.
+  TrackKey thread(const RawEvent& event, std::uint64_t offset) {
+    return key(event,
+               is_given(event, EventField::thread) ? EventField::thread : EventField::process,
+               offset);
+  }
+  StringId text(std::string_view utf8) { return static_cast<StringId>(batch_.texts.intern(utf8)); }
 
   /// Counts a text without quotes, which JSON does not have.
   void check_scalar(const Token& token, std::uint64_t offset);

@@ -183,8 +183,12 @@ bool ChromeRows::add_row(RowKind kind, const RawEvent& event, std::uint64_t offs
     case RowKind::label:
       add_label(event, offset);
       break;
-    case RowKind::flow_step:
     case RowKind::instant:
+      note_time(event);
+      if (!request_.members && phase_ == 'C') add_counter(event, offset);
+      if (!request_.members && (phase_ == 'i' || phase_ == 'I')) add_instant(event, offset);
+      break;
+    case RowKind::flow_step:
       note_time(event);
       break;
     case RowKind::unsupported:

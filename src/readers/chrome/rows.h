@@ -89,6 +89,9 @@ class ChromeRows {
   bool add_flow(const RawEvent& event, std::uint64_t offset);
   void add_label(const RawEvent& event, std::uint64_t offset);
   void note_time(const RawEvent& event);
+  void add_instant(const RawEvent& event, std::uint64_t offset);
+  void add_counter(const RawEvent& event, std::uint64_t offset);
+  bool read_counter(const RawEvent& event, std::uint64_t offset);
   void add_other(const RawEvent& event, std::uint64_t offset);
   void add_members(RowKind kind, const RawEvent& event, std::size_t number);
   std::size_t next_number(RowKind kind) const;

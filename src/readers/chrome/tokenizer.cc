@@ -261,6 +261,8 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting names,
         }
         const TokenEnd end = object<ArgumentKey, kAllMembers>(text, names, at, event);
         if (end != TokenEnd::complete) return end;
+        value.size = static_cast<std::uint32_t>(at[-1] + 1 - value_at);
+        key.token(event) = value;
       } else {
         const TokenEnd end = skip_nested(text, at, first);
         if (end != TokenEnd::complete) return end;

@@ -1,6 +1,7 @@
 #include "recorder/window/row_batch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/utf8.h"
@@ -11,6 +12,12 @@ namespace tbtrace::recorder {
 namespace {
 
 constexpr ArgumentSet kOfMemory = {ArgumentGroup::allocations};
+
+/// As they stand in files.
+std::string arguments_of(std::string_view json) {
+  const std::string_view key = argument_row(Argument::range_arguments).keys[0];
+  return "{\"" + std::string(key) + "\": " + std::string(json) + "}";
+}
 
 }  // namespace
 
@@ -281,11 +288,32 @@ void RowBatch::add_instant(std::string_view name, std::string_view process, std:
   add_other(RowKind::instant, "i", named, track(text_track(process, thread)), at);
 }
 
-void RowBatch::add_mark(std::string_view phase, StringId name, TrackId track,
-                        std::int64_t unix_ns) {
+void RowBatch::add_thread_instant(StringId name, TrackId track, std::int64_t unix_ns,
+                                  std::string_view json) {
   const std::int64_t at = time(unix_ns);
+  if (!has_members()) {
+    const EventBatch::Track& place = rows_.tracks[index(track)];
+    rows_.instants.push_back({at, place.process, place.thread, name,
+                              json.empty() ? StringId::empty : text(arguments_of(json))});
+  }
+  add_mark("i", name, track, at);
+}
+
+void RowBatch::add_counter(StringId name, TrackId track, std::int64_t unix_ns, double value) {
+  const std::int64_t at = time(unix_ns);
+  if (!has_members() && std::isfinite(value)) {
+    const TrackKey& process = rows_.tracks[index(track)].process;
+    rows_.counter_values.push_back({at, value, process, name, text("value")});
+  }
+  add_mark("C", name, track, at);
+}
+
+void RowBatch::add_mark(std::string_view phase, StringId name, TrackId track, std::int64_t at) {
   rows_.first_other_time_ns = std::min(rows_.first_other_time_ns.value_or(at), at);
-  if (!has_members()) return;
+  if (!has_members()) {
+    pass_on_if_full();
+    return;
+  }
   begin_members(0);
   field(EventField::phase, "ph", phase == "C" ? "\"C\"" : "\"i\"");
   if (phase != "C") field(EventField::none, "s", "\"t\"");
@@ -306,8 +334,9 @@ void RowBatch::add_other(RowKind kind, std::string_view phase, StringId name, Tr
 void RowBatch::pass_on_if_full() {
   // With members they take much more memory, which should stay in the processor's cache.
   const std::size_t most = has_members() ? 1024 : 4096;
-  const std::size_t rows =
-      rows_.ranges.size() + rows_.memory.size() + rows_.flows.size() + rows_.others.size();
+  const std::size_t rows = rows_.ranges.size() + rows_.memory.size() + rows_.flows.size() +
+                           rows_.others.size() + rows_.instants.size() +
+                           rows_.counter_values.size();
   if (rows >= most) pass_on();
 }
 

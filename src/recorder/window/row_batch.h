@@ -84,8 +84,11 @@ class RowBatch {
   void add_range(EventRow row, std::int64_t unix_start_ns, std::int64_t unix_end_ns);
   /// `record` has its time.
   void add_memory(const MemoryRecord& record);
-  /// An instant or a counter (`C`) of a thread, which the model only takes the time of.
-  void add_mark(std::string_view phase, StringId name, TrackId track, std::int64_t unix_ns);
+  /// An instant of a thread. `json`: its arguments, may be empty.
+  void add_thread_instant(StringId name, TrackId track, std::int64_t unix_ns,
+                          std::string_view json);
+  /// The value of a counter, which is its only series.
+  void add_counter(StringId name, TrackId track, std::int64_t unix_ns, double value);
   /// `name` is its category, too.
   void add_flow(const FlowEnd& end, std::string_view name);
   /// Files also have a label and a place in the order of processes.
@@ -125,6 +128,7 @@ class RowBatch {
   void field(EventField field, std::string_view key, std::string_view json);
   void place(TrackId track, std::int64_t time_ns);
   void end_members(RowKind kind, std::size_t number);
+  void add_mark(std::string_view phase, StringId name, TrackId track, std::int64_t at);
   void add_other(RowKind kind, std::string_view phase, StringId name, TrackId track,
                  std::int64_t time_ns);
   void pass_on_if_full();

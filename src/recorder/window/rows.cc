@@ -176,13 +176,13 @@ class WindowRows {
     const StringId name = name_of_mark(window_.name(mark).text);
     if (const auto* const counter = std::get_if<CounterRecord>(&mark.record)) {
       batch_.argument_json("value", number_json(counter->value));
-      batch_.add_mark("C", name, track, unix_ns);
+      batch_.add_counter(name, track, unix_ns, counter->value);
     } else {
       const std::string json = range_arguments_json(std::get<InstantRecord>(mark.record).arguments);
       if (!json.empty()) {
         batch_.argument_json(argument_row(Argument::range_arguments).keys[0], json);
       }
-      batch_.add_mark("i", name, track, unix_ns);
+      batch_.add_thread_instant(name, track, unix_ns, json);
     }
   }
 

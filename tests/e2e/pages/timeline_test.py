@@ -4,6 +4,7 @@
 usage: python3 -m e2e.pages.timeline_test --tbtrace PATH FILE...
 
 Each complete event of the file is a range of the timeline, with its name, start, duration and track, and no other is.
+Each value of a counter is on a curve of its process, unless it was thinned, and each instant is a mark.
 Times are compared in ns from the first start. Fails with an AssertionError that says what is wrong.
 """
 import argparse
@@ -79,6 +80,48 @@ def ranges_of_file(trace):
     return [sorted((start - first, duration, name) for start, duration, name in ranges) for ranges in tracks.values()]
 
 
+def is_number(value):
+    return isinstance(value, (int, float, decimal.Decimal)) and not isinstance(value, bool)
+
+
+def moments_of_file(trace):
+    """How many values each counter has, sorted; and the (time, name) of its instants, in ns from the first start."""
+    opener = OPENERS.get(pathlib.Path(trace).suffix, open)
+    with opener(trace, "rt", encoding="utf-8", errors="replace") as file:
+        content = json.load(file, parse_float=decimal.Decimal, strict=False)
+    events = content["traceEvents"] if isinstance(content, dict) else content
+    first = min((int(decimal.Decimal(event["ts"]) * 1000) for event in events if event.get("ph") == "X"), default=0)
+    curves, instants = collections.defaultdict(list), []
+    for event in events:
+        if event.get("ph") == "C":
+            for series, value in event.get("args", {}).items():
+                key = str(event.get("pid")), event["name"], str(event.get("id")), series
+                if is_number(value):
+                    curves[key].append((int(decimal.Decimal(event["ts"]) * 1000) - first, float(value)))
+        elif event.get("ph") in ("i", "I") and event["name"] not in ("[memory]", "[OutOfMemory]", "Record Window End"):
+            if not event["name"].startswith("Iteration Start: PyTorch Profiler"):
+                instants.append((int(decimal.Decimal(event["ts"]) * 1000) - first, text_of(event["name"])[:490]))
+    return sorted(sorted(curve) for curve in curves.values()), sorted(instants)
+
+
+def check_moments(header, trace):
+    """Returns how many values and instants there are."""
+    curves, instants = moments_of_file(trace)
+    found = [one for one in header["counters"] if one["unit"] == ""]
+    if header["counters_left_out"] == 0:
+        assert sorted(one["samples"] for one in found) == sorted(map(len, curves)), trace
+    if all(one["samples"] == len(one["values"]) for one in found) and header["counters_left_out"] == 0:
+        values = sorted(sorted((at - header["from_ns"], float(value)) for at, value in
+                               zip(one["times_ns"], one["values"])) for one in found)
+        assert values == curves, trace
+    marks = header["marks"]
+    assert len(marks["times_ns"]) + marks["left_out"] == len(instants), trace
+    named = sorted((at - header["from_ns"], marks["texts"][name][:490])
+                   for at, name in zip(marks["times_ns"], marks["names"]))
+    assert named == instants or marks["left_out"] > 0, trace
+    return sum(map(len, curves)) + len(instants)
+
+
 def check(tbtrace, trace):
     header, columns = columns_of(document_of(tbtrace, trace, "900MB"))
     assert header["left_out"] == 0 and header["unit_ns"] == 1, trace
@@ -88,13 +131,14 @@ def check(tbtrace, trace):
         at += track["ranges"]
         tracks.append(sorted((columns["start"][row], columns["duration"][row], header["names"][columns["name"][row]])
                              for row in rows))
+    tracks = [ranges for ranges in tracks if ranges]  # others have instants only
     expected = ranges_of_file(trace)
     for ranges in tracks + expected:
         for row, (start, duration, name) in enumerate(ranges):
             ranges[row] = (start, duration, name[:490])
     found, wanted = (collections.Counter(map(tuple, each)) for each in (tracks, expected))
     assert found == wanted, f"{trace}: {sum(map(len, tracks))} ranges, and {sum(map(len, expected))} in the file"
-    return header["ranges"]
+    return header["ranges"], check_moments(header, trace)
 
 
 def main():
@@ -102,8 +146,10 @@ def main():
     parser.add_argument("--tbtrace", required=True)
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
-    count = sum(check(arguments.tbtrace, trace) for trace in arguments.files)
-    print(f"{count:,} ranges of {len(arguments.files)} traces are those of the files")
+    counts = [check(arguments.tbtrace, trace) for trace in arguments.files]
+    ranges, moments = (sum(each) for each in zip(*counts))
+    print(f"{ranges:,} ranges, and {moments:,} values of counters and instants, of {len(arguments.files)} traces "
+          "are those of the files")
 
 
 if __name__ == "__main__":

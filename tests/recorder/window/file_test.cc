@@ -16,6 +16,7 @@
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"
 #include "recorder/window/rows.h"
+#include "trace/marks.h"
 
 namespace tbtrace::recorder {
 namespace {
@@ -186,6 +187,16 @@ TEST(WindowFile, InstantsAndCountersAreNeitherRangesNorMemory) {
   const Trace trace = read(window);
   EXPECT_THAT(names_of(trace), ElementsAre("op"));
   EXPECT_THAT(trace.memory(), IsEmpty());
+  std::vector<std::string> instants;
+  for (const Instant& instant : instants_of(trace)) {
+    instants.push_back(std::string(trace.string(instant.name)) + " " +
+                       std::string(trace.string(instant.arguments)));
+  }
+  EXPECT_THAT(instants,
+              ElementsAre(R"(saved "model" {"Arguments": {"epoch": 3}})", "[memory] (instant) "));
+  ASSERT_EQ(counter_values_of(trace).size(), 1u) << "nothing shows how high NaN is";
+  EXPECT_EQ(counter_values_of(trace)[0].value, 0.25);
+  EXPECT_EQ(trace.string(counter_values_of(trace)[0].name), "loss");
   const std::string text = text_of(window);
   EXPECT_THAT(line_with(text, "saved"),
               HasSubstr(R"({"ph":"i","s":"t","name":"saved \"model\"",)"));
