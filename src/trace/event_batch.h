@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,6 @@
 
 #include "base/hash.h"
 #include "base/string_pool.h"
-#include "trace/marks.h"
 
 namespace tbtrace {
 
@@ -95,6 +95,28 @@ struct RowMember {
   bool is_repaired = false;  ///< U+FFFD stands in for half a surrogate pair or wrong UTF-8
   bool is_strict = false;    ///< the value is known to be strict JSON
 };
+
+/// A moment that a program named.
+struct Instant {
+  std::int64_t time_ns = 0;
+  TrackKey process;
+  TrackKey thread;
+  StringId name = StringId::empty;
+  StringId arguments = StringId::empty;  ///< canonical JSON; empty: none
+};
+
+/// One series of a counter from a time on. Counters belong to processes.
+struct CounterValue {
+  std::int64_t time_ns = 0;
+  double value = 0;  ///< finite
+  TrackKey process;
+  StringId name = StringId::empty;    ///< with the counter's `id`, if it has one
+  StringId series = StringId::empty;  ///< the key of the value
+};
+
+/// In the order of the input; their tracks need not be among the trace's.
+std::span<const Instant> instants_of(const Trace& trace);
+std::span<const CounterValue> counter_values_of(const Trace& trace);
 
 struct EventBatch {
   struct Track {

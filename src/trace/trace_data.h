@@ -16,7 +16,7 @@
 #include "base/id_column.h"
 #include "base/string_pool.h"
 #include "trace/argument_values.h"
-#include "trace/marks.h"
+#include "trace/event_batch.h"
 
 namespace tbtrace {
 

@@ -12,7 +12,7 @@
 #include "analyses/timeline/tracks.h"
 #include "base/hash.h"
 #include "base/natural_order.h"
-#include "trace/marks.h"
+#include "trace/event_batch.h"
 #include "trace/times.h"
 
 namespace tbtrace::analyses {

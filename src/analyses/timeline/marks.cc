@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "trace/event_batch.h"
-#include "trace/marks.h"
 #include "trace/times.h"
 
 namespace tbtrace::analyses {

@@ -11,7 +11,6 @@
 #include "analyses/timeline/marks.h"
 #include "base/natural_order.h"
 #include "trace/event_batch.h"
-#include "trace/marks.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace::analyses {

@@ -16,7 +16,7 @@
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"
 #include "recorder/window/rows.h"
-#include "trace/marks.h"
+#include "trace/event_batch.h"
 
 namespace tbtrace::recorder {
 namespace {
