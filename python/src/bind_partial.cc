@@ -251,9 +251,10 @@ void bind_partial(nb::module_& module) {
            "partial has at most 2,000 of each trace, the same ones on all ranks; `notes` says if\n"
            "some are left out.\n\n"
            "    partial.collectives().to_pandas()")
-      .def("checks", checks,
-           "What is missing or contradictory in the traces and among them, as TraceSet.checks().\n\n"
-           "    partial.checks().to_pandas()")
+      .def(
+          "checks", checks,
+          "What is missing or contradictory in the traces and among them, as TraceSet.checks().\n\n"
+          "    partial.checks().to_pandas()")
       .def("clocks", clocks,
            "How the clocks of the ranks differ, as TraceSet.clocks(): times in ns.\n\n"
            "    partial.clocks().to_pandas()")

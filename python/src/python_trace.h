@@ -102,7 +102,7 @@ PythonTable table_of(const PythonTraceSet& set, const Make& make, const Why& why
   for (std::size_t number = 0; number < made.size(); ++number) {
     const SharedTrace& trace = traces[number];
     reports.push_back({trace.rank, trace.path, value_of(*std::move(made[number]), trace.path)});
-    bases.push_back({reports.back().report.table.rows.size(), base_time_ns(trace.trace)});
+    bases.push_back({reports.back().report.table.rows.size(), base_time_ns(*trace.trace)});
   }
   AnalysisReport joined = join_inputs(std::move(reports), traces.size() > 1);
   if (joined.table.rows.empty()) joined.notes.push_back(why(traces[0].trace.get()));

@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
 
@@ -128,6 +126,8 @@ def fetched(path: Any, go_on: Callable[[], bool] = lambda: True) -> Iterator[Any
     if not is_remote(path):
         yield local(path)
         return
+    import tempfile  # only here: it takes longer to import than all of tbtrace
+
     with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
         place = os.path.join(folder, _base_name(path))
         _fetch(path, place, go_on)
@@ -195,6 +195,8 @@ def convert(inputs: Any, log_directory: Any, **options: Any) -> dict[str, Any]:
     here, remote = _divided(inputs)
     if not remote:
         return _tbtrace.convert(here, directory, **options)
+    import tempfile  # only here: it takes longer to import than all of tbtrace
+
     with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
         copies = _Copies(folder)
         for url in remote:
@@ -235,6 +237,8 @@ class _Copies:
         self.inputs.append(place)
 
     def fetch(self) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # likewise
+
         with ThreadPoolExecutor(_AT_A_TIME) as pool:
             for _ in pool.map(self._fetch, self._files):
                 pass

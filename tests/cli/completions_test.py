@@ -172,8 +172,8 @@ class Completions(unittest.TestCase):
     def test_every_value_that_is_offered_is_taken(self):
         tried = 0
         for verb in described.verbs(PROGRAM):
-            if verb == "tensorboard":
-                continue  # becomes a server
+            if verb in ("tensorboard", "recover"):
+                continue  # becomes a server; takes journals (recover_test.py)
             inputs = {"doctor": [], "merge-partials": [PARTIAL], "diff": [str(SOUND)] * 2}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:

@@ -58,7 +58,8 @@ class Recover(unittest.TestCase):
         self.assertLess(max(ends) - min(ends), 0.01)
         self.assertEqual(run("check", "--strict", next(self.logs.glob("*.json")))[0], 0)
         # The journal stays, so it can be recovered once more.
-        self.assertEqual(run("recover", self.journal, "-o", self.folder / "again")[0], 0)
+        for dialect in ("kineto", "plugin"):
+            self.assertEqual(run("recover", self.journal, "-o", self.folder / dialect, "--to", dialect)[0], 0)
 
     def test_recover_writes_the_last_time_alone(self):
         self.leave()

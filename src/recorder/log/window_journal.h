@@ -37,8 +37,8 @@ class WindowJournal {
                                            std::uint64_t began) = 0;
   virtual void add_metadata(const std::string& key, const std::string& json) = 0;
   virtual void add_known_tensors(std::span<const KnownTensor> tensors) = 0;
-  /// Where the window's device rows are kept, also after close(). Keeps the window's journal, not the
-  /// recording. Null: there is no room, and they are kept in memory only.
+  /// Where the window's device rows are kept, also after close(). Keeps the window's journal, not
+  /// the recording. Null: there is no room, and they are kept in memory only.
   virtual std::shared_ptr<DeviceJournal> devices() = 0;
   virtual std::shared_ptr<DeviceMemoryJournal> device_memory() = 0;
   /// `lost`: records of threads that had no log.

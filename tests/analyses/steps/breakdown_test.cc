@@ -80,7 +80,8 @@ TEST_F(StepBreakdownTest, AStepThatDidNotEndIsNotAmongTheSteps) {
       EXPECT_EQ(breakdown.unfinished_steps[0].number, 3);
       EXPECT_EQ(breakdown.unfinished_steps[0].start_ns, 210);
       EXPECT_EQ(breakdown.unfinished_steps[0].end_ns, 5210);
-      EXPECT_EQ(breakdown.unfinished_steps[0].duration_ns(), 5000);
+      const UnfinishedStep& unfinished = breakdown.unfinished_steps[0];
+      EXPECT_EQ(unfinished.duration_ns(), 5000);
       EXPECT_EQ(unfinished_step_text(breakdown.unfinished_steps[0]),
                 "ProfilerStep#3 did not end: what was recorded of it is 5.000 us. It is not among "
                 "the steps or in their means.");
