@@ -110,8 +110,9 @@ struct JournalOptions {
   /// Several processes may share it, also of several machines. Empty: no journal. On a machine's
   /// own disk, or in /dev/shm, where it is memory.
   std::string directory = {};
-  /// Its files take at most so much; 0: no limit. Records beyond it are lost and counted. A window
-  /// takes about 32 bytes per operator, more with shapes and stacks, until its file is written.
+  /// Its files take at most so much, 32 MiB or more; 0: no limit. Records beyond it are lost and
+  /// counted. A window takes about 32 bytes per operator, more with shapes and stacks, until its
+  /// file is written.
   std::size_t max_bytes = 0;
   /// Has it outlast the machine's end, too, but for the last this much and 50 ms: brings the files
   /// to the disk so often. 0: the system does that when it likes.

@@ -215,7 +215,9 @@ void bind_partial(nb::module_& module) {
            nb::sig("def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) "
                    "-> None"))
       .def("renamed", renamed, "name"_a,
-           "The same partial of one trace with another name for it. ValueError for several traces.",
+           "The same partial of one trace with another name for it. Raises ValueError for several\n"
+           "traces.\n\n"
+           "    tbtrace.read(\"rank0.json.gz\").partial().renamed(\"rank 0\")",
            nb::sig("def renamed(self, name: str) -> Partial"))
       .def("__getstate__", to_bytes)
       .def("__setstate__",

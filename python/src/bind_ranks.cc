@@ -39,6 +39,7 @@ nb::bytes ranks(const std::vector<PythonRankRecord>& records, JobRemarks remarks
   {
     const nb::gil_scoped_release working;
     std::vector<RankRecord> copies;
+    copies.reserve(records.size());
     for (const PythonRankRecord& one : records) copies.push_back(*one.record);
     json = RanksView(analyse_job(std::move(copies)), std::move(remarks)).document();
   }

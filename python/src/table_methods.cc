@@ -200,7 +200,7 @@ OptionValues given_options(const TableDescription& table, const nb::args& args,
     OptionValue given = value_in(option, value);
     if (!is_default(table, option, given)) values.set(option.name, std::move(given));
   };
-  if (args.size() > 0) {
+  if (!args.empty()) {
     const bool takes_one = !table.options.empty() && table.options.front().is_first;
     if (args.size() > 1 || !takes_one) throw nb::next_overload();
     take(table.options.front(), args[0]);

@@ -26,6 +26,7 @@ struct Rule {
   bool is_fallback() const { return product != nullptr && product->is_fallback; }
   /// Says nothing about what is inside.
   bool is_open() const { return elements != nullptr && elements->per == ElementCount::nothing; }
+  bool only_moves() const { return elements != nullptr && elements->per == ElementCount::outputs; }
 };
 
 class Rules {
@@ -242,8 +243,9 @@ class Counting {
       if ((known & kCovered) != 0) continue;
       if ((known & kCounts) != 0) {
         const Work& work = *candidate.work;
-        counts.counted.push_back(
-            {event, work.macs, work.flops, work.bytes, candidate.rule.is_open()});
+        counts.counted.push_back({event, work.macs, work.flops, work.bytes,
+                                  candidate.rule.is_open(),
+                                  work.flops == 0 && candidate.rule.only_moves()});
       } else if ((known & kUnknown) != 0 && (known & kInsideUnknown) == 0) {
         counts.unknown.push_back(event);
       }

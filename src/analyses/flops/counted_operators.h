@@ -19,6 +19,8 @@ struct CountedOperator {
   std::uint64_t bytes = 0;  ///< least traffic: inputs and outputs once; 0: unknown
   /// A view or a caller of others: has no work itself, and what is inside it counts too.
   bool is_open = false;
+  /// By its rule it copies or sets memory, and no more. Random numbers and gathers are not such.
+  bool only_moves = false;
 
   bool operator==(const CountedOperator&) const = default;
 };

@@ -42,7 +42,9 @@ bool is_node(const Trace& trace, EventId event) {
 /// data does not tell what the operator around it computes.
 std::vector<bool> computing_ranges(const Trace& trace, const OperatorCounts& counts) {
   std::vector<bool> computes(trace.events().size(), false);
-  for (const CountedOperator& op : counts.counted) computes[index(op.op)] = op.flops > 0;
+  for (const CountedOperator& op : counts.counted) {
+    computes[index(op.op)] = !op.is_open && !op.only_moves;
+  }
   for (const EventId op : counts.unknown) computes[index(op)] = true;
   const CallTree& tree = call_tree_of(trace);
   const std::span<const EventId> ranges = tree.ranges();

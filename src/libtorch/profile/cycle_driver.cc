@@ -73,6 +73,10 @@ void check_flight(const ProfilerOptions& options) {
   };
   need(journal.keep_seconds >= 0 && journal.keep_seconds < 1e9,
        "journal.keep_seconds must be a time in seconds");
+  constexpr std::size_t kLeastBytes = std::size_t{32}
+                                      << 20;  // what it has ready, and as much again
+  need(journal.max_bytes == 0 || journal.max_bytes >= kLeastBytes,
+       "journal.max_bytes must be at least 32 MiB, or 0");
   need(journal.on_slow_step == 0 || journal.on_slow_step > 1,
        "journal.on_slow_step must be larger than 1: it is a number of times the median step");
   const bool is_flight = is_flight_recorder(options);
@@ -148,7 +152,7 @@ CycleDriver::~CycleDriver() {
 void CycleDriver::end_journal() {
   if (journal_ == nullptr) return;
   journal_->end();
-  if (journal_->has_kept()) {
+  if (journal_->has_kept() && !told_of_kept_.exchange(true)) {
     warn("windows that could not be written are kept in " + journal_->folder().string() +
          "; 'tbtrace recover' writes them from there");
   }

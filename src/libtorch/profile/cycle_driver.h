@@ -118,6 +118,7 @@ class CycleDriver final : public recorder::CycleTarget {
 
   std::shared_ptr<recorder::journal::Journal> journal_;
   bool tried_journal_ = false;
+  std::atomic<bool> told_of_kept_ = false;
   std::map<std::string, std::string> metadata_;  // JSON by name, for the recording to come
   std::string distributed_info_;                 // JSON
   std::string warned_of_memory_;

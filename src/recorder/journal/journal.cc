@@ -135,8 +135,13 @@ Status Journal::begin() {
       for (Journal* const journal : open_journals()) journal->add_process_name(number, name);
     });
   }
-  const NoSignals none;
-  thread_ = std::thread([this] { run(); });
+  try {
+    const NoSignals none;
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    return {StatusCode::check_failed,
+            std::string("a thread for the journal cannot be started: ") + error.what()};
+  }
   return {};
 }
 
@@ -194,28 +199,41 @@ void Journal::want_slots() {
 void Journal::run() {
   using Clock = std::chrono::steady_clock;
   Clock::time_point synced = Clock::now();
+  bool has_room = true;  // otherwise it is tried again with the next heartbeat, not at once
   std::unique_lock lock(mutex_);
   while (!is_ending_) {
     changed_.wait_for(lock, options_.heartbeat,
-                      [this] { return is_ending_ || slots_.wants_more(); });
+                      [this, has_room] { return is_ending_ || (has_room && slots_.wants_more()); });
     lock.unlock();
-    if (const Status prepared = slots_.prepare(); !prepared.ok()) {
-      warn_once("the journal gets no more room, so records may be lost: " + prepared.message());
-    }
-    beat();
-    slots_.mark();
-    const bool is_synced = options_.sync.count() > 0;
-    if (Clock::now() >= synced + (is_synced ? options_.sync : kWrittenBySystem)) {
-      const Status status = is_synced ? files_->sync() : Status();
-      if (status.ok()) {
-        slots_.settle();
-      } else {
-        warn_once("the journal cannot be brought to the disk: " + status.message());
-      }
-      synced = Clock::now();
+    try {
+      has_room = look_after(synced);
+    } catch (const std::bad_alloc&) {
+      has_room = false;
     }
     lock.lock();
   }
+}
+
+/// What is done with each heartbeat. False: there is no room for more slots.
+bool Journal::look_after(std::chrono::steady_clock::time_point& synced) {
+  using Clock = std::chrono::steady_clock;
+  const Status prepared = slots_.prepare();
+  if (!prepared.ok()) {
+    warn_once("the journal gets no more room, so records may be lost: " + prepared.message());
+  }
+  beat();
+  slots_.mark();
+  const bool is_synced = options_.sync.count() > 0;
+  if (Clock::now() >= synced + (is_synced ? options_.sync : kWrittenBySystem)) {
+    const Status status = is_synced ? files_->sync() : Status();
+    if (status.ok()) {
+      slots_.settle();
+    } else {
+      warn_once("the journal cannot be brought to the disk: " + status.message());
+    }
+    synced = Clock::now();
+  }
+  return prepared.ok();
 }
 
 void Journal::beat() {

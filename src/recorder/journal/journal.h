@@ -67,6 +67,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
 
   Status begin();
   void run();
+  bool look_after(std::chrono::steady_clock::time_point& synced);
   void beat();
   void warn_once(const std::string& sentence);
   bool is_of_this_process() const;

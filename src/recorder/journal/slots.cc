@@ -188,8 +188,8 @@ void Slots::mark() {
     const std::lock_guard lock(mutex_);
     for (Slot* const slot : taken_) {
       if (!slot->is_resident) continue;  // it is full, and marked
-      slot->is_looked_at = true;
       looked_at.push_back(slot);
+      slot->is_looked_at = true;
     }
   }
   std::size_t resident = 0;

@@ -60,7 +60,8 @@ class Definition {
     for (const EventId event : context_.host_ranges()) {
       if (counts(event)) {
         const Kind& known = *kind(event);
-        result.counted.push_back({event, known.macs, known.flops, 0, known.rule == Kind::open});
+        result.counted.push_back({event, known.macs, known.flops, 0, known.rule == Kind::open,
+                                  known.rule == Kind::moves});
       } else if (is_unknown(event) && !is_inside_unknown(event)) {
         result.unknown.push_back(event);
       }

@@ -158,6 +158,16 @@ TEST(OperatorWork, OperatorsWithoutARuleHaveAllThatOnlyMovesDataInThem) {
   EXPECT_EQ(summary.rows[0].cpu_time_ns, 100);
 }
 
+TEST(OperatorWork, CallersOfWorkWithoutFlopsAreCountedInside) {
+  Recording recording;
+  recording.op("aten::randn", 0, 100);
+  recording.op("aten::empty", 10, 20);
+  recording.op("aten::normal_", 30, 90, kDims, kFloats);
+  const OperatorWorkSummary summary = *operator_work(recording.trace());
+  EXPECT_EQ(row(summary, "aten::randn")->state, WorkState::inside);
+  EXPECT_EQ(row(summary, "aten::normal_")->state, WorkState::counted);
+}
+
 TEST(OperatorWork, CallersAreCountedInsideUnlessTheyWorkThemselves) {
   Recording recording;
   recording.op("custom::calls", 0, 100);

@@ -259,6 +259,19 @@ TEST(FlightRecorder, ASlowStepIsHandedOverWithWhatWasBefore) {
   EXPECT_THAT(steps_of(folder)[0], Not(Contains("ProfilerStep#13")));
 }
 
+TEST(FlightRecorder, ASnapshotOfAnotherProfilerOnlyWarns) {
+  std::vector<std::string> warnings;
+  Profiler profiler(
+      {.activities = {Activity::cpu}, .experimental = {.on_warning = [&](std::string_view text) {
+                                        warnings.emplace_back(text);
+                                      }}});
+  profiler.snapshot();
+  profiler.start();
+  profiler.snapshot();
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("the profiler is not running"),
+                                    HasSubstr("the profiler is not a flight recorder")));
+}
+
 TEST(FlightRecorder, WrongOptionsAreRefused) {
   const auto make = [](JournalOptions journal, Schedule schedule = {}) {
     Profiler profiler({.schedule = std::move(schedule), .journal = std::move(journal)});
@@ -266,6 +279,7 @@ TEST(FlightRecorder, WrongOptionsAreRefused) {
   EXPECT_THROW(make({.on_slow_step = 2}), std::invalid_argument);
   EXPECT_THROW(make({.keep_seconds = 1, .on_slow_step = 0.5}), std::invalid_argument);
   EXPECT_THROW(make({.keep_seconds = -1}), std::invalid_argument);
+  EXPECT_THROW(make({.directory = "journal", .max_bytes = 1000}), std::invalid_argument);
   EXPECT_THROW(make({.keep_seconds = 1}, schedule({.active = 1})), std::invalid_argument);
   EXPECT_THROW(make({.keep_seconds = 1, .snapshot_on = SIGSEGV}), std::invalid_argument);
 }

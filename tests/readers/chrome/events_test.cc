@@ -122,11 +122,17 @@ TEST(ChromeEvents, CountPhasesThatAreNotRead) {
 }
 
 TEST(ChromeEvents, PassOverInstantsAndStopsOfArrowsInSilence) {
-  for (const std::string_view phase : {"i", "I", "C", "t", "M"}) {
+  for (const std::string_view phase : {"i", "I", "t", "M"}) {
     const Trace trace = read(trace_text({op("a").with("ph", fixtures::in_quotes(phase)), op("b")}));
     EXPECT_THAT(names(trace), ElementsAre("b")) << phase;
     EXPECT_EQ(issue_counts(trace), "") << phase;
   }
+}
+
+TEST(ChromeEvents, CountCountersWithoutAValue) {
+  const Trace trace = read(trace_text({op("a").with("ph", "\"C\""), op("b")}));
+  EXPECT_THAT(names(trace), ElementsAre("b"));
+  EXPECT_EQ(issue_counts(trace), "counter_unreadable 1");
 }
 
 std::string thread_of(std::string_view json) {
