@@ -38,19 +38,43 @@ bool is_node(const Trace& trace, EventId event) {
          trace.name(event).starts_with("torch::autograd::");
 }
 
-/// By event: whether something in it computes, or would if its sizes were known. What only moves
-/// data does not tell what the operator around it computes.
+/// By event: whether what it computes is at operators inside it: one of them computes, or would if
+/// its sizes were known; or all of them have rules, and one of them does more than move data, as in
+/// a caller of random numbers. What only moves data does not tell what the operator around it
+/// computes.
 std::vector<bool> computing_ranges(const Trace& trace, const OperatorCounts& counts) {
-  std::vector<bool> computes(trace.events().size(), false);
+  struct Inside {
+    bool computes = false;
+    bool has_rule = false;    // the operator itself
+    bool has_others = false;  // operators inside it
+    bool others_have_rules = true;
+    bool does_more = false;  // it or one of them, than moving data
+  };
+  std::vector<Inside> inside(trace.events().size());
   for (const CountedOperator& op : counts.counted) {
-    computes[index(op.op)] = !op.is_open && !op.only_moves;
+    Inside& own = inside[index(op.op)];
+    own.has_rule = true;
+    own.computes = op.flops > 0;
+    own.does_more = !op.is_open && !op.only_moves;
   }
-  for (const EventId op : counts.unknown) computes[index(op)] = true;
+  for (const EventId op : counts.unknown) {
+    inside[index(op)] = {.computes = true, .has_rule = true, .does_more = true};
+  }
   const CallTree& tree = call_tree_of(trace);
   const std::span<const EventId> ranges = tree.ranges();
+  std::vector<bool> computes(trace.events().size(), false);
   for (std::size_t at = ranges.size(); at-- > 0;) {
+    const Inside& own = inside[index(ranges[at])];
+    const bool is_known =
+        own.has_rule || (own.has_others && own.others_have_rules && own.does_more);
+    computes[index(ranges[at])] = own.computes || (is_known && !own.has_rule);
     const EventId parent = tree.parent(ranges[at]);
-    if (parent != EventId::none && computes[index(ranges[at])]) computes[index(parent)] = true;
+    if (parent == EventId::none) continue;
+    Inside& around = inside[index(parent)];
+    around.computes = around.computes || own.computes;
+    around.has_others = true;
+    around.others_have_rules = around.others_have_rules && is_known;
+    around.does_more = around.does_more || own.does_more;
   }
   return computes;
 }
