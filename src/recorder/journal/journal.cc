@@ -120,7 +120,7 @@ Status Journal::begin() {
   if (Status prepared = slots_.prepare(); !prepared.ok()) return prepared;
   definitions_ = std::make_unique<ThreadLog>(
       ThreadIdentity(), std::make_shared<const RecordingOptions>(), ticks(),
-      std::make_shared<JournaledLog>(*this, nullptr, kProcessWindow, kDefinitions));
+      std::make_shared<JournaledLog>(*this, has_kept_, kProcessWindow));
   {
     const std::lock_guard names_lock(process_mutex<PartOrder::names>());
     NameTable& names = process_names();

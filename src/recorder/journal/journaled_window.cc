@@ -46,16 +46,11 @@ JournaledWindow::JournaledWindow(std::shared_ptr<Journal> journal, std::uint64_t
       losses_(journal_->losses_of(window)),
       definitions_(std::make_unique<ThreadLog>(
           ThreadIdentity(), std::make_shared<const RecordingOptions>(), ticks(),
-          std::make_shared<JournaledLog>(*journal_, nullptr, window, kDefinitions))) {}
+          std::make_shared<JournaledLog>(*journal_, is_kept_, window))) {}
 
 JournaledWindow::~JournaledWindow() {
-  if (is_kept_.load() || !journal_->is_of_this_process()) {
-    static_cast<void>(definitions_.release());  // its chunks are not given back
-    static_cast<void>(devices_.release());
-    static_cast<void>(device_memory_.release());
-    return;
-  }
-  if (losses_ == nullptr) return;
+  // Chunks of a window that is kept, or of another process, are not given back: JournaledLog.
+  if (is_kept_.load() || losses_ == nullptr || !journal_->is_of_this_process()) return;
   losses_->store(0);
   for (Losses& losses : journal_->head_->losses) {
     if (&losses.records == losses_) losses.window.store(0);
@@ -95,8 +90,8 @@ std::shared_ptr<Log> JournaledWindow::log_of(std::unique_ptr<Log>& log, std::uin
   if (!journal_->is_of_this_process()) return nullptr;
   const std::lock_guard lock(mutex_);
   if (log == nullptr) {
-    log = std::make_unique<Log>(std::make_shared<JournaledLog>(*journal_, nullptr, window_, number),
-                                losses_);
+    log = std::make_unique<Log>(
+        std::make_shared<JournaledLog>(*journal_, is_kept_, window_, number), losses_);
   }
   return {shared_from_this(), log.get()};
 }
@@ -133,7 +128,7 @@ void JournaledLog::fill(Chunk* chunk) {
 }
 
 void JournaledLog::give(Chunk* chunk) {
-  if (window_ != nullptr && window_->is_kept_.load()) return;
+  if (is_kept_.load()) return;
   if (journal_.is_of_this_process()) journal_.slots_.give(chunk);
 }
 

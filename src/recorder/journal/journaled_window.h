@@ -59,7 +59,15 @@ class JournaledLog final : public LogHome {
  public:
   JournaledLog(Journal& journal, std::shared_ptr<JournaledWindow> window, std::uint64_t number,
                std::uint64_t log)
-      : journal_(journal), window_(std::move(window)), number_(number), log_(log) {}
+      : journal_(journal),
+        window_(std::move(window)),
+        is_kept_(window_->is_kept_),
+        number_(number),
+        log_(log) {}
+  /// Of definitions or devices, which have no names. `is_kept` outlives the log.
+  JournaledLog(Journal& journal, const std::atomic<bool>& is_kept, std::uint64_t number,
+               std::uint64_t log = kDefinitions)
+      : journal_(journal), is_kept_(is_kept), number_(number), log_(log) {}
 
   Chunk* take(std::size_t words, std::size_t bytes) override;
   void fill(Chunk* chunk) override;
@@ -69,7 +77,8 @@ class JournaledLog final : public LogHome {
 
  private:
   Journal& journal_;
-  const std::shared_ptr<JournaledWindow> window_;  // null: of definitions, which have no names
+  const std::shared_ptr<JournaledWindow> window_;  // null: of definitions or devices
+  const std::atomic<bool>& is_kept_;
   const std::uint64_t number_;
   const std::uint64_t log_;
   std::uint64_t sequence_ = 0;

@@ -82,13 +82,17 @@ def main() -> None:
         status = status_of(program, way, folder)
         assert status == expected, f"{way}: ends with {status}, not with {expected}"
         assert not any(folder.glob("**/*.pt.trace.json")), f"{way}: a window was written"
-    for way in LEAVE_NOTHING:
+    # A journal is the same whatever is recorded, but for the GPU's part of it.
+    has_gpu = "fake_gpu" in program
+    for way in () if has_gpu else LEAVE_NOTHING:
         expected = WAYS[way]
         status = status_of(program, f"journal_{way}", folder)
         assert status == expected, f"{way} with a journal: ends with {status}, not with {expected}"
         check_window(program, way, folder)
         assert not any((folder / "journal").glob("*")), f"{way}: the journal is left"
     for number, (way, expected) in enumerate(LOSE.items()):
+        if has_gpu and way not in ("abort", "killed"):
+            continue
         status = status_of(program, f"journal_{way}", folder)
         assert status == expected, f"{way} with a journal: ends with {status}, not with {expected}"
         assert not any(folder.glob("**/*.pt.trace.json")), f"{way}: a window was written"

@@ -34,6 +34,7 @@
 #include "recorder/log/range_arguments.h"
 #include "recorder/log/record.h"
 #include "recorder/log/recording.h"
+#include "recorder/process/process.h"
 #include "recorder/window/window.h"
 
 namespace tbtrace::recorder::journal {
@@ -76,6 +77,13 @@ std::vector<std::uint64_t> numbers_of(const ThreadLog& log) {
   Reader reader{static_cast<std::uint64_t>(log.identity().system_id)};
   EXPECT_EQ(read_records(log, reader), 0U);
   return reader.numbers;
+}
+
+/// Its number in records.
+NameNumber name_of_process(std::string_view text) {
+  const std::lock_guard lock(process_mutex<PartOrder::names>());
+  return static_cast<NameNumber>(static_cast<std::uint32_t>(process_names().find(text)) |
+                                 kOfProcess);
 }
 
 std::vector<std::uint64_t> first_numbers(std::size_t count) {
@@ -224,7 +232,10 @@ TEST_F(JournalOf, TheEndRemovesTheFilesUnlessAWindowIsKept) {
     {
       Recording recording({}, journal->new_window());
       recording.start();
-      write_number(*recording.add_thread({.system_id = 1}), 1, 0);
+      const auto log = recording.add_thread({.system_id = 1});
+      write_number(*log, 1, 0);
+      write(*recording.add_thread({.system_id = 2}),
+            BeginRecord{.ticks = ticks(), .name = name_of_process("test::kept"), .key = 1});
       recording.close();
       if (is_kept) recording.keep_journal();
     }
@@ -235,6 +246,8 @@ TEST_F(JournalOf, TheEndRemovesTheFilesUnlessAWindowIsKept) {
   const RestoredJournal found = restored(directory());
   ASSERT_EQ(found.windows.size(), 1U);
   EXPECT_EQ(numbers_of(*found.windows[0].recording->logs()[0]), first_numbers(1));
+  const Window window(found.windows[0].recording);
+  EXPECT_EQ(window.name(window.ranges()[0]).text, "test::kept");
   remove_journal(journals_in(directory()).front());
   EXPECT_EQ(journals_in(directory()).size(), 0U);
 }
