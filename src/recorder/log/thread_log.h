@@ -144,7 +144,9 @@ class ThreadLog {
   // The recorded thread's own; at_ is read by whoever closes the log.
   std::atomic<std::uint64_t*> at_ = nullptr;
   std::uint64_t* end_ = nullptr;
+  // Beside it: a record touches no other memory of the log.
   std::atomic<std::uint64_t>* end_for_others_ = &no_end_;
+  std::atomic<std::uint64_t> no_end_ = 0;
   std::uint64_t last_begin_ = kNoKey;
   NameTable names_;
   std::vector<std::uint64_t> scratch_;
@@ -154,7 +156,6 @@ class ThreadLog {
   std::uint64_t began_;
   std::shared_ptr<LogHome> home_;
   std::uint32_t number_;
-  std::atomic<std::uint64_t> no_end_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::int64_t> memory_bytes_ = 0;
