@@ -4,7 +4,6 @@
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <span>
 #include <system_error>
@@ -19,6 +18,7 @@
 #include "base/host_name.h"
 #include "recorder/journal/checksums.h"
 #include "recorder/journal/journaled_window.h"
+#include "recorder/journal/signs_of_life.h"
 #include "recorder/process/never_destroyed.h"
 #include "recorder/process/process.h"
 
@@ -45,13 +45,6 @@ template <std::size_t kSize>
 void put_text(std::array<char, kSize>& into, std::string_view text) {
   const std::size_t size = std::min(text.size(), kSize - 1);
   std::memcpy(into.data(), text.data(), size);
-}
-
-/// Another one after each start of the machine; empty: not known.
-std::string boot_id() {
-  std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
-  return id;
 }
 
 /// The program's handlers are for its own threads.

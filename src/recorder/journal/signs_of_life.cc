@@ -1,21 +1,20 @@
 #include "recorder/journal/signs_of_life.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <fstream>
 
 #include "recorder/journal/checksums.h"
 
 namespace tbtrace::recorder::journal {
 
+std::string boot_id() {
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  return id;
+}
+
 bool is_boot_of_this_machine(const Head& head) {
-  const std::string then = text_of(head.boot);
-  std::array<char, 64> now = {};
-  const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const ssize_t size = ::read(file, now.data(), now.size() - 1);
-  ::close(file);
-  const std::string text = text_of(now);
-  return size > 0 && then == text.substr(0, text.find('\n'));
+  const std::string now = boot_id();
+  return !now.empty() && text_of(head.boot) == now;
 }
 
 ClockSample last_heartbeat(const Head& head) {

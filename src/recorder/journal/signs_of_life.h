@@ -18,6 +18,9 @@ std::string text_of(const std::array<char, kSize>& text) {
   return {text.begin(), std::find(text.begin(), text.end(), '\0')};
 }
 
+/// Another one after each start of the machine; empty: not known.
+std::string boot_id();
+
 /// Whether the machine was not started again since.
 bool is_boot_of_this_machine(const Head& head);
 
