@@ -259,8 +259,9 @@ TEST(TimelineMarks, LeavesFlowsAsTheyAre) {
   std::vector<ChromeEvent> with_instant = ranges;
   with_instant.push_back(at("i", "m", "12").with("tid", "9"));
   const auto counts_of = [](const std::vector<ChromeEvent>& events) {
+    const JsonTree header = header_of(read(events));
     std::vector<std::string> counts;
-    for (const JsonTree& flows : header_of(read(events)).find("flows")->items) {
+    for (const JsonTree& flows : header.find("flows")->items) {
       counts.push_back(pages::member(flows, "count"));
     }
     return counts;
