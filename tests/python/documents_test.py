@@ -2,6 +2,7 @@
 """Do the samples in the pages about Python still work?
 
     documents_test.py [NAME...]
+    documents_test.py --few-packages [WITHOUT,...]   the pages; samples that need a package which is not there are left out
 
 Each method is a CTest test python.NAME. The blocks of a page run in order, in one namespace, in a temporary folder that
 has examples/ and tests/data/ of this repository, and ranks/, a job of two ranks:
@@ -14,8 +15,10 @@ has examples/ and tests/data/ of this repository, and ranks/, a job of two ranks
 Blanks at the ends of lines do not count.
 """
 
+import ast
 import contextlib
 import doctest
+import importlib.util
 import io
 import json
 import os
@@ -24,10 +27,19 @@ import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 WIDTH = "120"  # of tables, whatever terminal this runs in; DuckDB asks the terminal: keep its tables below 80
+
+
+# What samples may import besides tbtrace: all of it is optional.
+PACKAGES = {"duckdb", "fsspec", "numpy", "pandas", "polars", "pyarrow"}
+
+
+class LeftOut(Exception):
+    """A block needs a package that is not there, or what such a block made."""
 
 
 class WrongSample(AssertionError):
@@ -52,9 +64,38 @@ def compiled(code, page, line):
     return compile("\n" * (line - 1) + code, page, "exec", dont_inherit=True)
 
 
-def run_session(code, page, line, namespace):
+def made_names(code):
+    """Variables and imports of a block."""
+    nodes = list(ast.walk(ast.parse(code)))
+    imported = {(alias.asname or alias.name).split(".")[0] for node in nodes
+                if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names}
+    return imported | {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+@contextlib.contextmanager
+def leaving_out(code, left_out):
+    """Raises LeftOut for what lacks a package. `left_out` is None, or the names that blocks before should have made."""
+    try:
+        yield
+    except (ImportError, NameError) as problem:
+        if left_out is None or problem.name not in (PACKAGES if isinstance(problem, ImportError) else left_out):
+            raise
+        left_out |= made_names(code)
+        raise LeftOut(problem.name) from None
+
+
+def run_session(code, page, line, namespace, left_out):
     session = doctest.DocTestParser().get_doctest(code, {}, page, page, line - 1)
     session.globs = namespace
+    if left_out is not None:
+        try:
+            doctest.DebugRunner(verbose=False).run(session, out=lambda text: None, clear_globs=False)
+        except doctest.UnexpectedException as problem:
+            with leaving_out("".join(example.source for example in session.examples), left_out):
+                raise problem.exc_info[1] from None
+        except doctest.DocTestFailure as problem:
+            raise WrongSample(f"{page}:{line} {problem.example.source} prints:\n{problem.got}") from None
+        return
     runner = doctest.DocTestRunner(verbose=False)
     said = io.StringIO()
     runner.run(session, out=said.write, clear_globs=False)
@@ -62,34 +103,44 @@ def run_session(code, page, line, namespace):
         raise WrongSample(said.getvalue() or f"{page}:{line}: the session has no sample")
 
 
-def run_program(code, page, line, output, namespace):
+def run_program(code, page, line, output, namespace, left_out):
     said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    with leaving_out(code, left_out), contextlib.redirect_stdout(said):
         exec(compiled(code, page, line), namespace)
     if output is not None and stripped(said.getvalue()) != stripped(output):
         raise WrongSample(f"{page}:{line} shows:\n{output}\nbut it prints:\n{said.getvalue()}")
 
 
-def run_blocks(text, page):
-    """Runs the samples of a page; returns how many there were."""
+def run_block(block, page, namespace, left_out):
+    """Whether it is a sample."""
+    language, words, code, line, output = block
+    if language == "python" and words == "no-run":
+        compiled(code, page, line)
+    elif language == "python" and code.startswith(">>> "):
+        run_session(code, page, line, namespace, left_out)
+    elif language == "python":
+        run_program(code, page, line, output, namespace, left_out)
+    elif language == "sql":
+        if output is None:
+            raise WrongSample(f"{page}:{line}: no output follows")
+        query = f"import duckdb as _duckdb; print(_duckdb.sql({code!r}))"
+        run_program(query, page, line, output, namespace, left_out)
+    else:
+        return False
+    return True
+
+
+def run_blocks(text, page, *, few_packages=False):
+    """Runs the samples of a page; returns how many ran, and what those lacked that were left out."""
     namespace = {"__name__": "__main__"}
-    count = 0
-    for language, words, code, line, output in blocks(text):
-        count += 1
-        if language == "python" and words == "no-run":
-            compiled(code, page, line)
-        elif language == "python" and code.startswith(">>> "):
-            run_session(code, page, line, namespace)
-        elif language == "python":
-            run_program(code, page, line, output, namespace)
-        elif language == "sql":
-            if output is None:
-                raise WrongSample(f"{page}:{line}: no output follows")
-            query = f"import duckdb as _duckdb; print(_duckdb.sql({code!r}))"
-            run_program(query, page, line, output, namespace)
-        else:
-            count -= 1
-    return count
+    left_out = set() if few_packages else None
+    count, lacked = 0, []
+    for block in blocks(text):
+        try:
+            count += run_block(block, page, namespace, left_out)
+        except LeftOut as problem:
+            lacked.append(str(problem))
+    return count, lacked
 
 
 def slower(name, rank, factor):
@@ -115,6 +166,8 @@ def make_folder(folder):
 
 
 class Documents(unittest.TestCase):
+    few_packages = False
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tbtrace-documents-")
         self.addCleanup(folder.cleanup)
@@ -124,11 +177,11 @@ class Documents(unittest.TestCase):
 
     def run_page(self, page):
         try:
-            count = run_blocks((ROOT / page).read_text(encoding="utf-8"), page)
+            count, lacked = run_blocks((ROOT / page).read_text(encoding="utf-8"), page, few_packages=self.few_packages)
         except WrongSample as problem:
             raise self.failureException(str(problem)) from None
-        self.assertGreater(count, 0)
-        print(f"{page}: {count} samples")
+        self.assertGreater(count + len(lacked), 0)
+        print(f"{page}: {count} samples", f"without {', '.join(lacked)}" if lacked else "")
 
     def test_samples_of_the_readme(self):
         self.run_page("README.md")
@@ -151,9 +204,26 @@ class Documents(unittest.TestCase):
         with self.assertRaises(NameError):
             run_blocks("```python\nnothing_of_this_name\n```\n", "page")
         right = "```python\nn = 1\n```\n\n```python\n>>> n + 1\n2\n```\n\n```python\nprint(n)\n```\n\n```text\n1\n```\n"
-        self.assertEqual(run_blocks(right, "page"), 3)
+        self.assertEqual(run_blocks(right, "page"), (3, []))
+
+    def test_only_samples_that_lack_a_package_are_left_out(self):
+        with unittest.mock.patch.dict(sys.modules, polars=None):
+            lacking = "```python\nimport polars\nn = 1\n```\n\n```python\n>>> n\n1\n```\n\n```python\n>>> 1 + 1\n2\n```\n"
+            self.assertEqual(run_blocks(lacking, "page", few_packages=True), (1, ["polars", "n"]))
+            with self.assertRaises(ImportError):
+                run_blocks(lacking, "page")
+        for wrong, error in (("import no_such_package", ImportError), ("nothing_of_this_name", NameError),
+                             (">>> nothing_of_this_name", NameError), (">>> 1 + 1\n3", WrongSample)):
+            with self.assertRaises(error):
+                run_blocks(f"```python\n{wrong}\n```\n", "page", few_packages=True)
 
 
 if __name__ == "__main__":
     os.environ |= {"COLUMNS": WIDTH, "POLARS_TABLE_WIDTH": WIDTH}
+    if sys.argv[1:2] == ["--few-packages"]:
+        Documents.few_packages = True
+        sys.modules.update(dict.fromkeys(sys.argv[2].split(",") if sys.argv[2:] else []))  # import fails for None
+        missing = sorted(name for name in PACKAGES if name in sys.modules or importlib.util.find_spec(name) is None)
+        print(f"Without {', '.join(missing)}")
+        sys.argv[1:] = [f"samples_of_the_{page}" for page in ("readme", "python_page", "sql_page")]
     unittest.main(argv=[sys.argv[0], *(f"Documents.test_{name}" for name in sys.argv[1:])])

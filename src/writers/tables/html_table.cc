@@ -32,14 +32,9 @@ void append_escaped(std::string_view text, std::string& html) {
   }
 }
 
-bool is_number(const Cell& cell) {
-  return std::holds_alternative<std::int64_t>(cell) ||
-         std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<double>(cell);
-}
-
 /// Blanks that indent a name would be lost.
 void append_cell(std::string_view column, const Cell& cell, std::string& html) {
-  html += is_number(cell) ? "<td>" : "<td style=\"text-align:left\">";
+  html += holds_number(cell) ? "<td>" : "<td style=\"text-align:left\">";
   const std::string text = shown_cell(column, cell);
   const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
   for (std::size_t blank = 0; blank < indent; ++blank) html += "&nbsp;";

@@ -48,7 +48,7 @@ struct MarkdownColumn {
 };
 
 /// The first column, and all columns with any value.
-std::vector<MarkdownColumn> used_columns(report::TableRows& rows) {
+std::vector<MarkdownColumn> columns_of(report::TableRows& rows) {
   std::vector<MarkdownColumn> columns(rows.columns().size());
   for (std::size_t number = 0; number < columns.size(); ++number) {
     columns[number] = {.number = number, .is_used = number == 0};
@@ -70,7 +70,7 @@ std::vector<MarkdownColumn> used_columns(report::TableRows& rows) {
 }  // namespace
 
 void writers::write_markdown(report::TableRows& rows, io::TextSink& out) {
-  const std::vector<MarkdownColumn> columns = used_columns(rows);
+  const std::vector<MarkdownColumn> columns = columns_of(rows);
   std::string& markdown = out.text();
   markdown += "|";
   for (const MarkdownColumn& column : columns)

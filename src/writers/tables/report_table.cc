@@ -21,11 +21,6 @@ namespace {
 constexpr std::size_t kWidestText = 60;  // characters
 constexpr std::size_t kLeastText = 24;   // on a terminal that is narrower than the table
 
-bool is_number(const Cell& cell) {
-  return std::holds_alternative<std::int64_t>(cell) ||
-         std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<double>(cell);
-}
-
 struct Column {
   std::string heading;
   std::vector<std::string> cells;
@@ -57,7 +52,7 @@ std::optional<Column> column_of(const Table& table, const std::string& name) {
     const Cell& cell = row[*number];
     const bool has_value = !std::holds_alternative<std::monostate>(cell);
     any = any || has_value;
-    if (has_value && !is_number(cell)) column.is_right_aligned = false;
+    if (has_value && !holds_number(cell)) column.is_right_aligned = false;
     add_cell(column, cut_middle(shown_cell(name, cell), kWidestText));
   }
   return any ? std::optional(std::move(column)) : std::nullopt;

@@ -144,6 +144,11 @@ std::string heading_of(std::string_view column) {
   return heading;
 }
 
+bool holds_number(const Cell& cell) {
+  return std::holds_alternative<std::int64_t>(cell) ||
+         std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<double>(cell);
+}
+
 std::string shown_cell(std::string_view column, const Cell& cell) {
   const Suffix* suffix = suffix_of(column);
   const Unit unit = suffix == nullptr ? Unit::none : suffix->unit;
