@@ -3,7 +3,7 @@
 
 usage: .venv/bin/python docs/pictures/make_page_pictures.py [--tbtrace build/tools/tbtrace]
 
-Of traces that torch recorded: two steps of a perceptron on a GPU, one with Python stacks, and a network before and after
+Of traces that torch recorded: two steps of a perceptron on a GPU, one with Python stacks, two of a transformer, and a network before and after
 a change; and of the job of four ranks in tests/data. Needs `tools/setup.sh --tests`.
 """
 import argparse
@@ -16,11 +16,12 @@ from playwright.sync_api import sync_playwright
 ROOT = pathlib.Path(__file__).parents[2]
 GPU = ROOT / "tests/data/h200/perceptron.json.gz"
 STACKS = ROOT / "examples/traces/perceptron_stacks.json.gz"
+MODULES = ROOT / "examples/traces/transformer_modules.json.gz"
 # The forward pass of a step, and a kernel with the call that launched it.
 TIMELINE = "timeline&timeline.from=400000&timeline.to=1250000&timeline.range=2:790442:12223:1"
 PICTURES = [("summary", GPU, "light"), (TIMELINE, GPU, "light"), ("steps", GPU, "light"), ("operators", GPU, "light"),
             ("kernels", GPU, "dark"), ("gpu", GPU, "light"), ("memory", GPU, "light"), ("modules", STACKS, "light"),
-            ("lines", STACKS, "dark"), ("flops", GPU, "light"), ("flame_graph", STACKS, "light"),
+            ("lines", STACKS, "dark"), ("flops", GPU, "light"), ("model", MODULES, "light"), ("flame_graph", STACKS, "light"),
             ("threads", GPU, "light"), ("checks", GPU, "light")]
 COMPARED = [f"tests/data/compare/{side}.json.gz" for side in ("before", "after")]
 
@@ -58,14 +59,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", default=ROOT / "build/tools/tbtrace")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
-    parser.add_argument("--only-comparison", action="store_true", help="leave the other pictures as they are")
-    parser.add_argument("--only-ranks", action="store_true", help="leave the other pictures as they are")
+    names = [view.split("&")[0] for view, _, _ in PICTURES]
+    parser.add_argument("--only", choices=[*names, "compare", "ranks"], nargs="+", default=[*names, "compare", "ranks"],
+                        help="leave the other pictures as they are")
     options = parser.parse_args()
     folder = ROOT / "docs/pictures/page"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
-        for view, trace, theme in [] if options.only_comparison or options.only_ranks else PICTURES:
+        for view, trace, theme in PICTURES:
+            if view.split("&")[0] not in options.only:
+                continue
             page_file = pathlib.Path(scratch) / f"{trace.name}.html"
             if not page_file.exists():
                 subprocess.run([options.tbtrace, "report", trace, "-o", page_file, "-q"], check=True)
@@ -75,9 +79,9 @@ def main():
             page.wait_for_timeout(400)
             page.screenshot(path=folder / f"{view.split('&')[0]}.png")
             page.close()
-        if not options.only_ranks:
+        if "compare" in options.only:
             take_comparison(browser, pathlib.Path(options.tbtrace).resolve(), folder, pathlib.Path(scratch))
-        if not options.only_comparison:
+        if "ranks" in options.only:
             take_ranks(browser, pathlib.Path(options.tbtrace).resolve(), folder, pathlib.Path(scratch))
         browser.close()
 

@@ -143,6 +143,11 @@ struct OperatorWorkSummary {
   std::optional<double> peak_bytes_per_s;
   bool has_shapes = false;  ///< the file has inputs of operators
   bool has_device_work = false;
+
+  /// Whether sums of 0 say that nothing was computed. False where no operator counts and some have
+  /// no rule or no sizes, or where operators of the host take less than half of the time: what ran
+  /// outside of them, such as compiled code, is not in the trace.
+  bool knows_operations() const;
 };
 
 /// Fails if `steps` names no step of the trace. Takes O(n log n) time. Needs

@@ -2,9 +2,10 @@
 """Are the tables of a job those of one process over all its files, whatever happens to files and workers?
 
     jobs_test.py ENGINE PROGRAM [NAME...]      ENGINE: local, ray, spark
+    jobs_test.py ENGINE PROGRAM few            those of which a cluster can get something wrong
     jobs_test.py ENGINE PROGRAM ranks COUNT    with so many ranks, a damaged file, an empty one, killed workers
 
-Each method is a CTest test python.ENGINE_NAME for local; of ray and spark one test runs all.
+Each method is a CTest test python.ENGINE_NAME for local; of ray and spark one test runs few, and one all.
 """
 
 import contextlib
@@ -510,4 +511,6 @@ if __name__ == "__main__":
     if names[:1] == ["ranks"]:
         RANKS, KILLS = int(names[1]), 3
         names = ["ranks_survive_killed_workers"]
+    elif names == ["few"]:  # what an engine can do wrong; each job of a cluster takes seconds
+        names = ["a_job_names_what_is_wrong_with_its_files", "ranks_survive_killed_workers", "rows_go_to_few_files"]
     unittest.main(argv=[sys.argv[0], *(f"Jobs.test_{name}" for name in names)])

@@ -6,9 +6,9 @@
 - A ```cpp block with `int main(` is a whole program and must compile; those with LibTorch's headers are the
   examples that the test examples.toolbox_page compares them with. Other blocks are pieces; tests/libtorch compiles
   those that record.
-- A ```console block of README.md, docs/questions.md and docs/compare.md whose first line starts with `$ tbtrace` is run, command
-  by command, in a folder that has examples/ and tests/. What a command prints (both streams) must be what stands under it; a line `...` stands for
-  any number of lines, and trailing blanks do not count. A flame graph that they write is the one in docs/pictures/. In
+- A ```console block of README.md, docs/questions.md, docs/compare.md and docs/toolbox.md whose first line starts with
+  `$ tbtrace` is run, command by command, in a folder that has examples/ and tests/. What a command prints (both streams)
+  must be what stands under it; a line `...` stands for any number of lines, and trailing blanks do not count. A flame graph that they write is the one in docs/pictures/. In
   other console blocks nothing is run.
 - Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
 - Each link to a file of the project leads to one, and to a heading in it.
@@ -113,6 +113,7 @@ def main():
     root = options.root.resolve()
 
     readme = root / "README.md"
+    with_output = [readme, *(root / f"docs/{name}.md" for name in ("questions", "compare", "toolbox"))]
     pages = sorted((root / "docs").rglob("*.md"))
     if readme.exists():
         pages.append(readme)
@@ -128,7 +129,7 @@ def main():
                 found.append((line, compile_problem(code, options.compiler, root)))
         for line, block in blocks(page, "cmake"):
             found.append((line, unknown_lines(block, known)))
-        for line, block in blocks(page, "console") if page in (readme, root / "docs/questions.md", root / "docs/compare.md") else ():
+        for line, block in blocks(page, "console") if page in with_output else ():
             if block.startswith("$ tbtrace"):
                 consoles += 1
                 found.append((line, run_problem(block, options.tbtrace, root)))

@@ -291,7 +291,9 @@ Status add_quantities(const Trace& trace, const StepBreakdown& breakdown, Quanti
   const Result<OperatorWorkSummary> work = operator_work(trace, counted);
   if (!work.ok()) return work.status();
   if (options.steps && work->has_shapes) {
-    all.sums["flops"] += static_cast<double>(work->flops_in_steps) / steps;
+    if (work->knows_operations()) {
+      all.sums["flops"] += static_cast<double>(work->flops_in_steps) / steps;
+    }
     if (work->samples) all.sums["samples"] += static_cast<double>(*work->samples) / steps;
   }
   if (trace.memory().empty()) return {};

@@ -71,7 +71,7 @@ forward_macs_per_sample | number or null | these by `samples`: per image, per se
 flops_in_steps | integer | `flops` that a step started
 flops_per_step | number or null | these by `steps`
 window_ns | integer | time of the chosen steps, else of the recording, once for each device that worked
-achieved_flops_per_s | number or null | `flops` by `window_ns`
+achieved_flops_per_s | number or null | `flops` by `window_ns`; null where no operator counts and some have no rule or no sizes
 model_peak_time_ns | integer or null | time that `forward_macs` and `backward_macs` would take at the peaks; null if a peak is not known
 model_flops_utilization | number or null | MFU, 0 to 1: this time as a share of `window_ns`
 hardware_peak_time_ns | integer or null | the same with `recomputed_macs`

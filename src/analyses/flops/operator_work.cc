@@ -346,6 +346,14 @@ class Rows {
 
 }  // namespace
 
+bool OperatorWorkSummary::knows_operations() const {
+  if (all.flops.value_or(0) > 0) return true;
+  const bool is_all_counted = std::ranges::none_of(rows, [](const OperatorWork& row) {
+    return row.state == WorkState::no_rule || row.state == WorkState::unknown_sizes;
+  });
+  return is_all_counted && (has_device_work || all.cpu_time_ns >= window_ns / 2);
+}
+
 std::string_view work_state_name(WorkState state) {
   constexpr std::array<std::string_view, 4> kNames = {"counted", "inside", "unknown_sizes",
                                                       "no_rule"};

@@ -75,15 +75,21 @@ double number(const Cell* cell) {
   return 0;
 }
 
-/// Sets the totals that are ratios of others.
+/// Sets the totals that are ratios of others. Where nothing is counted, not even a rate of 0 is
+/// known.
 void set_ratios(Totals& totals) {
+  const bool knows_operations =
+      number(report::total_named(totals, "flops")) > 0 ||
+      number(report::total_named(totals, "no_rule_count")) +
+              number(report::total_named(totals, "unknown_sizes_count")) ==
+          0;
   const auto set = [&](std::string_view name, std::string_view part, double scale,
                        std::string_view whole) {
     const Cell* top = report::total_named(totals, part);
     const double divisor = number(report::total_named(totals, whole));
     const bool has_value = top != nullptr && !std::holds_alternative<std::monostate>(*top);
     *report::total_named(totals, name) =
-        has_value && divisor > 0 ? Cell(number(top) * scale / divisor) : Cell();
+        has_value && divisor > 0 && knows_operations ? Cell(number(top) * scale / divisor) : Cell();
   };
   set("forward_macs_per_sample", "forward_macs_in_steps", 1, "samples");
   set("flops_per_step", "flops_in_steps", 1, "steps");
@@ -147,12 +153,17 @@ std::vector<std::string> notes_of(const Trace& trace, const OperatorWorkSummary&
     notes.push_back("The file has no shapes, so nothing can be counted: " +
                     missing_data_text(trace, RecordedOption::record_shapes) + ".");
   }
-  const std::int64_t counted_ns = sums_of(summary, WorkState::counted).device_time_ns;
-  const std::int64_t all_ns = summary.all.device_time_ns;
-  if (all_ns > 0 && share(counted_ns, all_ns) < 0.9) {
-    const long percent = std::lround(100 * (1 - share(counted_ns, all_ns)));
-    notes.push_back(std::to_string(percent) +
-                    " % of the device time is of work that is not counted (graphs, custom kernels, "
+  const StateSums counted = sums_of(summary, WorkState::counted);
+  const bool on_device = summary.all.device_time_ns > 0;
+  const std::int64_t all_ns = on_device ? summary.all.device_time_ns : summary.all.cpu_time_ns;
+  const std::int64_t uncounted_ns =
+      on_device ? all_ns - counted.device_time_ns
+                : sums_of(summary, WorkState::no_rule).cpu_time_ns +
+                      sums_of(summary, WorkState::unknown_sizes).cpu_time_ns;
+  if (summary.has_shapes && all_ns > 0 && share(uncounted_ns, all_ns) > 0.1) {
+    const long percent = std::lround(100 * share(uncounted_ns, all_ns));
+    notes.push_back(std::to_string(percent) + " % of the " + (on_device ? "device" : "CPU") +
+                    " time is of work that is not counted (graphs, custom kernels, "
                     "operators without a rule or sizes), so utilization is higher than the totals "
                     "say.");
   }

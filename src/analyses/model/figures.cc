@@ -21,6 +21,8 @@ namespace {
 
 using report::optional_cell;
 
+constexpr const char* kNothingCounted =
+    "what ran is compiled or custom code, whose operations a trace does not tell";
 constexpr const char* kNeedsSteps = "the trace has no steps: call profiler.step() after each one";
 
 /// What people look for first; the others follow.
@@ -130,6 +132,8 @@ class FiguresOfModel {
         add(name, {}, FigureOrigin::not_recorded,
             "the sizes of operators are not in the trace: " +
                 missing_data_text(trace_, RecordedOption::record_shapes));
+      } else if (!work.knows_operations()) {
+        add(name, {}, FigureOrigin::not_recorded, kNothingCounted);
       } else if (has_steps) {
         add(name, static_cast<double>(in_steps) / static_cast<double>(work.steps),
             FigureOrigin::counted, meaning + ", mean of the steps");
@@ -272,12 +276,14 @@ class FiguresOfModel {
         !has_time  ? kNeedsSteps
         : samples_ ? "samples_per_step by latency_mean_ns"
                    : "samples_per_step is not known");
-    const bool has_rate = work.has_shapes && work.steps > 0 && has_time;
+    const bool has_rate = work.has_shapes && work.knows_operations() && work.steps > 0 && has_time;
     const double flops = static_cast<double>(work.flops_in_steps) /
                          static_cast<double>(std::max<std::uint64_t>(1, work.steps));
     add("achieved_flops_per_s", has_rate ? Cell(flops * 1e9 / mean_ns_) : Cell(),
         FigureOrigin::measured,
-        has_rate ? "flops by latency_mean_ns" : "needs sizes of operators and steps");
+        has_rate                                      ? "flops by latency_mean_ns"
+        : work.has_shapes && !work.knows_operations() ? kNothingCounted
+                                                      : "needs sizes of operators and steps");
     add_utilization("mfu", work.model_peak_time_ns, work);
     std::optional<std::int64_t> hardware = work.model_peak_time_ns;
     if (hardware && work.recomputed_peak_time_ns) *hardware += *work.recomputed_peak_time_ns;

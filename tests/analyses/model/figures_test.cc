@@ -173,6 +173,31 @@ TEST(ModelFigures, ReasonsOfTheReportNameEachFigureOnce) {
             report->notes.end());
 }
 
+/// A step of 100 us with an operator of 80 us, or less.
+std::string one_operator(const std::string& name, int us) {
+  return R"({"record_shapes":1,"traceEvents":[
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":100},
+      {"ph":"X","cat":"cpu_op","name":")" +
+         name + R"(","pid":1,"tid":1,"ts":1,"dur":)" + std::to_string(us) +
+         R"(,"args":{"Input Dims":[[2,3]],"Input type":["float"]}}]})";
+}
+
+TEST(ModelFigures, WithoutAnyCountAreNoZeros) {
+  // A kernel of torch.compile or AOTInductor; and a copy, beside something that no operator shows.
+  for (const std::string& text :
+       {one_operator("graph_0_cpp_fused_gelu_0", 80), one_operator("aten::copy_", 10)}) {
+    const ByName figures = figures_of(text);
+    for (const char* const name : {"macs", "flops", "achieved_flops_per_s"}) {
+      const ModelFigure& figure = figures.at(name);
+      EXPECT_EQ(figure.how, FigureOrigin::not_recorded) << name;
+      EXPECT_NE(figure.note.find("compiled"), std::string::npos) << figure.note;
+    }
+  }
+  const ByName copies = figures_of(one_operator("aten::copy_", 80));
+  EXPECT_EQ(number(copies, "flops"), 0);
+  EXPECT_EQ(copies.at("flops").how, FigureOrigin::counted);
+}
+
 TEST(ModelFigures, WithoutStepsOperationsAreOfTheRecording) {
   const ByName figures = figures_of(
       R"({"record_shapes":1,"traceEvents":[

@@ -102,6 +102,23 @@ TEST(Benchmark, CountsForwardAndTraining) {
 }
 
 // 2 x 64 x 8 bytes of input, 2 x 32 of the first product and 2 x 4 of the second one.
+TEST(Benchmark, HasNoFlopsOfWhatRunsOutsideOfOperators) {
+  const torch::Tensor tensor = torch::randn({1000, 1000});
+  const BenchmarkOptions options = quick();
+  const BenchmarkResult compiled = benchmark(
+      [&] {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        return tensor.view({-1});
+      },
+      options);
+  EXPECT_FALSE(compiled.flops);
+  EXPECT_THAT(compiled.notes, Contains(HasSubstr("in no operator")));
+  const BenchmarkResult copies = benchmark([&] { return tensor.clone(); }, options);
+  EXPECT_EQ(copies.flops, 0u);
+}
+
 TEST(Benchmark, MeasuresMemory) {
   nn::Sequential model(nn::Linear(64, 4096), nn::ReLU(), nn::Linear(4096, 4));
   const torch::Tensor input = torch::randn({256, 64});

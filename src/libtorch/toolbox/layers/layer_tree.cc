@@ -65,6 +65,9 @@ class Building {
     }
   }
 
+  /// What recording an operator may take besides its own time, at most.
+  static constexpr std::int64_t kRecordingNs = 5000;
+
   void add_times() {
     const analyses::WorkByPlace done =
         analyses::work_by_place(trace_, where_, tree_.nodes.size(), {});
@@ -110,7 +113,11 @@ class Building {
       entry->path = path_of(places_.layer_of(where_.place[index(owner.op)]));
     }
     const AnalysisContext context(trace_);
+    std::int64_t in_operators_ns = 0;
     for (const EventId range : context.host_ranges()) {
+      if (trace_.kind(range) == EventKind::cpu_op) {
+        add_bounded(in_operators_ns, context.self_time_ns(range) + kRecordingNs);
+      }
       UncountedOperator* const entry = entry_of(owners.of(range));
       if (entry != nullptr) add_bounded(entry->cpu_time_ns, context.self_time_ns(range));
     }
@@ -120,6 +127,9 @@ class Building {
       if (entry == nullptr) continue;
       add_bounded(entry->device_time_ns, trace_.events().duration_ns(link.activity));
     }
+    tree_.ran_outside_operators =
+        context.device_links().empty() && run_.duration_ns - kRecordingNs > 2 * in_operators_ns &&
+        std::ranges::all_of(tree_.nodes, [](const LayerNode& node) { return node.flops == 0; });
     for (auto& [key, entry] : by_name) tree_.uncounted.push_back(std::move(entry));
     std::stable_sort(tree_.uncounted.begin(), tree_.uncounted.end(),
                      [](const UncountedOperator& one, const UncountedOperator& other) {

@@ -43,7 +43,15 @@ struct LayerTree {
   std::vector<LayerNode> nodes;  ///< [0]: the model; by their first call, not parents first
   std::vector<UncountedOperator> uncounted;
   bool has_shapes = false;  ///< operators have inputs
+  /// Nothing is counted, and most of the run is in no operator: compiled code, or the program's
+  /// own.
+  bool ran_outside_operators = false;
 };
+
+/// What people read then.
+inline constexpr const char* kRanOutsideOperators =
+    "MACs and FLOPs are not recorded: most of the run is in no operator (compiled code, as of "
+    "AOTInductor, or the program's own).";
 
 /// `parts`: of the model; nullptr: a callable.
 LayerTree layer_tree_of(const RecordedRun& run, const ModelParts* parts);

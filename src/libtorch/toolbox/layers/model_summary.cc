@@ -164,7 +164,8 @@ class Rows {
     for (std::size_t row = rows_.size(); row-- > 0;) {
       LayerNode& total = totals[row];
       LayerCost& cost = rows_[row];
-      if (tree_.has_shapes && (total.flops > 0 || total.uncounted_calls == 0)) {
+      if (tree_.has_shapes && !tree_.ran_outside_operators &&
+          (total.flops > 0 || total.uncounted_calls == 0)) {
         cost.macs = total.macs;
         cost.flops = total.flops;
       }
@@ -328,6 +329,7 @@ ModelSummary summarize_run(const Given& given, const toolbox_detail::Run& run,
     const std::vector<std::string> ties = notes_of_ties(*given.parts);
     summary.notes.insert(summary.notes.begin(), ties.begin(), ties.end());
   }
+  if (tree.ran_outside_operators) summary.notes.emplace_back(libtorch::kRanOutsideOperators);
   LayerNode& model = tree.nodes.front();
   model.calls = 1;
   model.calls_are_known = true;

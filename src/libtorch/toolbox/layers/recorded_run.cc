@@ -1,6 +1,7 @@
 #include "libtorch/toolbox/layers/recorded_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -159,7 +160,10 @@ RecordedRun record_run(const RunToRecord& what) {
     const Profiler::Recording recording(profiler);
     std::optional<OutputObserver> observer;
     if (what.with_outputs) observer.emplace(what.storages);
+    const auto start = std::chrono::steady_clock::now();
     what.run();
+    recorded.duration_ns =
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
     if (observer) recorded.operators = observer->take();
   }
   recorded.trace = profiler.trace();

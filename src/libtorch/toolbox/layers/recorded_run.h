@@ -31,6 +31,7 @@ struct RecordedRun {
   /// By event of the trace: one of `operators`, or kNone.
   Column<std::uint32_t> observed;
   std::vector<std::string> warnings;  ///< what the profiler said
+  std::int64_t duration_ns = 0;       ///< of the callable, on the host
 
   static constexpr std::uint32_t kNone = UINT32_MAX;
 };

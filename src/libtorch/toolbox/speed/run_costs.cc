@@ -69,6 +69,10 @@ void add_operations(RunCosts& costs, const RecordedRun& run) {
     costs.uncounted_calls += node.uncounted_calls;
   }
   if (flops == 0 && costs.uncounted_calls > 0) return;
+  if (tree.ran_outside_operators) {
+    costs.warnings.emplace_back(kRanOutsideOperators);
+    return;
+  }
   costs.all_macs = macs;
   costs.all_flops = flops;
   costs.forward_macs = macs - backward_macs;
@@ -94,7 +98,7 @@ RunCosts costs_of_run(const toolbox_detail::Run& run, bool on_cuda) {
   RecordedRun recorded = record_run(what);
   add_memory(costs, *recorded.trace, on_cuda);
   add_operations(costs, recorded);
-  costs.warnings = std::move(recorded.warnings);
+  costs.warnings.insert(costs.warnings.end(), recorded.warnings.begin(), recorded.warnings.end());
   return costs;
 }
 
