@@ -13,21 +13,23 @@ import statistics
 import subprocess
 
 CALLS = {
-    "add": "wide + wide",
+    "add": "torch.add(wide, wide, out=result)",
     "convolution": "torch.conv2d(images, filters)",
-    "exp": "wide.exp()",
-    "matmul": "square.matmul(square)",
-    "softmax": "wide.softmax(1)",
-    "sort": "square.sort()[0]",
-    "tanh": "wide.tanh()",
-    "transpose": "wide.t().contiguous()",
+    "exp": "torch.exp(wide, out=result)",
+    "matmul": "torch.matmul(square, square, out=product)",
+    "softmax": "torch.softmax(wide, 1, out=result)",
+    "sort": "torch.sort(numbers, out=(ordered, order))",
+    "tanh": "torch.tanh(wide, out=result)",
+    "transpose": "transposed.copy_(wide.t())",
 }
 TIMER = """
 import torch, torch.utils.benchmark
 torch.manual_seed(0)
 torch.set_grad_enabled(False)
-wide, square = torch.randn(2000, 4000), torch.randn(448, 448)
+wide, square, numbers = torch.randn(2000, 4000), torch.randn(768, 768), torch.randn(448, 448)
 images, filters = torch.randn(4, 16, 96, 96), torch.randn(32, 16, 3, 3)
+result, transposed, product = torch.empty_like(wide), torch.empty(4000, 2000), torch.empty_like(square)
+ordered, order = torch.empty_like(numbers), torch.empty(448, 448, dtype=torch.long)
 print(torch.utils.benchmark.Timer({!r}, globals=globals(), num_threads=1).blocked_autorange(min_run_time=0.4).median * 1e9)
 """
 # Student's quantile of 97.5 % by degrees of freedom.

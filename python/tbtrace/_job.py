@@ -109,7 +109,10 @@ class Job:
         return _sources_of(self)
 
     def sql(self, query: str) -> Any:
-        """As Trace.sql(): the tables are those of this class."""
+        """As Trace.sql(): the tables are those of this class.
+
+            job.sql("select rank, avg(duration_ns) from steps group by rank")
+        """
         return answer(self.partial, query)
 
     @property
@@ -118,64 +121,112 @@ class Job:
         return self.partial.missing_ranks
 
     def summary(self) -> _tbtrace.Summary:
-        """A line per trace, and what is said of the job as a whole."""
+        """A line per trace, and what is said of the job as a whole.
+
+            print(job.summary())
+        """
         return self.partial.summary()
 
     def operators(self, group_by: OperatorGroup | Sequence[OperatorGroup] | None = None) -> _tbtrace.Operators:
-        """A row per operator, summed over all traces. Those of each trace: tbtrace.local.rows()."""
+        """A row per operator, summed over all traces. Those of each trace: tbtrace.local.rows(). Times are
+        integers in ns.
+
+            job.operators().to_pandas()
+        """
         return self.partial.operators(_without_rank(group_by, "operators"))
 
     def kernels(self, group_by: KernelGroup | Sequence[KernelGroup] = "name") -> _tbtrace.Table:
         """Kernels, summed over all traces: by 'name', 'launch', 'operator' or 'family'. Those of each
-        trace: tbtrace.local.rows()."""
+        trace: tbtrace.local.rows(). Times are integers in ns.
+
+            job.kernels("operator").to_pandas()
+        """
         return self.partial.kernels(_without_rank(group_by, "kernels"))
 
     def modules(self, group_by: Literal["module", "type", "layer"] = "module", *, depth: int | None = None) -> _tbtrace.Table:
-        """Modules of all traces: as a tree, by 'type' or by 'layer'."""
+        """Modules of all traces: as a tree, by 'type' or by 'layer'. Times are integers in ns.
+
+            job.modules("type").to_pandas()
+        """
         return self.partial.modules(group_by, depth=depth)
 
     def lines(self, *, libraries: bool = True) -> _tbtrace.Table:
-        """Lines and functions of the program, summed over all traces."""
+        """Lines and functions of the program, summed over all traces. Times are integers in ns.
+
+            job.lines(libraries=False).to_pandas()
+        """
         return self.partial.lines(libraries=libraries)
 
     def steps(self) -> _tbtrace.Table:
-        """The steps of each trace, by rank."""
+        """The steps of each trace, by rank. Times are integers in ns.
+
+            job.steps().to_pandas().groupby("rank")["duration_ns"].mean()
+        """
         return self.partial.steps()
 
     def gpu(self, group_by: Literal["device", "stream"] = "device") -> _tbtrace.Table:
-        """The use of each trace's GPUs, by rank."""
+        """The use of each trace's GPUs, by rank. Times are integers in ns.
+
+            job.gpu().to_pandas()
+        """
         return self.partial.gpu(group_by)
 
     def memory(self, view: Literal["peak", "alive", "curve", "allocations"] = "peak") -> _tbtrace.Table:
-        """The memory of each trace's devices ('peak', 'alive'), by rank."""
+        """The memory of each trace's devices ('peak', 'alive'), by rank. Bytes, and times in ns.
+
+            job.memory("alive").to_pandas()
+        """
         return self.partial.memory(view)
 
     def threads(self) -> _tbtrace.Table:
-        """How busy each thread of the host was, by rank."""
+        """How busy each thread of the host was, by rank. Times are integers in ns.
+
+            job.threads().to_pandas()
+        """
         return self.partial.threads()
 
     def flops(self) -> _tbtrace.Table:
-        """What the operators of each trace computed, by rank: multiply-adds, FLOPs, bytes and rates."""
+        """What the operators of each trace computed, by rank: multiply-adds, FLOPs, bytes and rates. Times
+        are integers in ns.
+
+            job.flops().to_pandas()
+        """
         return self.partial.flops()
 
     def checks(self) -> _tbtrace.Table:
-        """What is missing or contradictory in the traces and among them, with cause and remedy."""
+        """What is missing or contradictory in the traces and among them, with cause and remedy.
+
+            print(job.checks())
+        """
         return self.partial.checks()
 
     def flame_graph(self, weight: str = "self_cpu_time_total") -> _tbtrace.FlameGraph:
-        """The stacks of all traces."""
+        """The stacks of all traces.
+
+            job.flame_graph().save("flame.svg")
+        """
         return self.partial.flame_graph(weight)
 
     def collectives(self) -> _tbtrace.Table:
-        """The collectives of the job whose ranks the traces are: who waited for whom, how fast they were."""
+        """The collectives of the job whose ranks the traces are: who waited for whom, how fast they were.
+        Times are integers in ns.
+
+            job.collectives().to_pandas()
+        """
         return self.partial.collectives()
 
     def clocks(self) -> _tbtrace.Table:
-        """How the clocks of the ranks differ."""
+        """How the clocks of the ranks differ. Offsets are in ns.
+
+            job.clocks().to_pandas()
+        """
         return self.partial.clocks()
 
     def stragglers(self) -> _tbtrace.Table:
-        """The ranks that hold up the job; usually none."""
+        """The ranks that hold up the job; usually none. Times are integers in ns.
+
+            job.stragglers().notes
+        """
         return self.partial.stragglers()
 
     @property
@@ -186,7 +237,10 @@ class Job:
     def write_parquet(self, directory: str | os.PathLike[str], *, run: str) -> None:
         """Writes all tables as a Parquet dataset, `<directory>/<table>/run=<run>/`, a file each. Those
         of single traces have the columns `input` and `rank`. Needs pyarrow. Raises FileExistsError if
-        the run is there."""
+        the run is there.
+
+            job.write_parquet("tables", run="monday")
+        """
         _write_parquet(self, os.fspath(directory), run)
 
 

@@ -44,6 +44,8 @@ def summarize(
     A file that fails, or whose process is killed, costs itself only and is named in `failed`.
     Raises TraceError if no trace could be read. Ctrl-C, or an exception of `progress`, ends the
     processes at once.
+
+        job = tbtrace.local.summarize("ranks/")
     """
     workers = _number_of(workers)
     cache = cache_folder(cache)
@@ -73,6 +75,8 @@ def rows(
     `on_error`: with 'raise' the first input that cannot be read raises TraceError; with 'row' it is
     a row that has only `input` and, in a last column, `problem`. Other arguments, and what is raised
     besides, are those of summarize(); ValueError for a wrong table or argument. Needs pyarrow.
+
+        tbtrace.local.rows("ranks/", "kernels", group_by="operator").to_pandas()
     """
     import pyarrow
 

@@ -32,6 +32,8 @@ def summarize(
 
     Paths travel, not files: all workers must reach `inputs`, and `cache`. `memory_per_task`: bytes
     that Ray reserves for reading one trace. Ray repeats the tasks of workers that die.
+
+        job = tbtrace.ray.summarize("s3://bucket/ranks/")
     """
     options = Options(group_by_stack_n, stack_source, strict, cache_folder(cache))
     paths, not_found = _paths.find(inputs)
@@ -66,6 +68,8 @@ def rows(
 
     A task reads several traces, one at a time, and makes one block of all: at most two for each CPU
     of the cluster, so that `write_parquet()` writes few files.
+
+        tbtrace.ray.rows("s3://bucket/ranks/", "steps").write_parquet("s3://bucket/steps/")
     """
     wanted = Wanted(table, arguments, on_error, Options(strict=strict, cache=cache_folder(cache)))
     paths, problems = found(inputs, wanted)

@@ -36,6 +36,8 @@ def summarize(
 
     Paths travel, not files: all executors must reach `inputs`, and `cache`. Spark repeats the tasks
     of executors that die.
+
+        job = tbtrace.spark.summarize(session, "s3://bucket/ranks/")
     """
     from pyspark import StorageLevel
 
@@ -82,6 +84,8 @@ def rows(
 
     A partition has several traces, at most two partitions for each core, so that
     `write.parquet()` writes few files.
+
+        tbtrace.spark.rows(session, "s3://bucket/ranks/", "steps").write.parquet("s3://bucket/steps/")
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -70,7 +70,7 @@ class Docstrings(unittest.TestCase):
         for name, function in functions():
             found = examples(function.__doc__)
             if function.__module__ != "tbtrace":
-                continue  # written in Python
+                continue  # classes of Python's own
             self.assertTrue(found, f"the docstring of {name} has no example")
             for example in found:
                 for place in ("job.tbp", "flame.svg", "report.html", "stacks.txt", "copy.json.gz", "base.tbb",
@@ -85,6 +85,21 @@ class Docstrings(unittest.TestCase):
                         self.fail(f"the example of {name} fails: {example}: {problem!r}")
                 count += 1
         self.assertGreater(count, 80)
+
+    def test_examples_of_jobs_work(self):
+        from tbtrace import _job
+
+        values = self.values() | {"job": tbtrace.local.summarize("ranks/")}
+        methods = [method for name, method in vars(_job.Job).items() if inspect.isfunction(method) and not name.startswith("_")]
+        self.assertGreater(len(methods), 15)
+        for function in [*methods, tbtrace.local.summarize, tbtrace.local.rows]:
+            indentation = " " * (8 if function in methods else 4)
+            found = examples("\n".join(line.removeprefix(indentation) for line in function.__doc__.splitlines()))
+            self.assertTrue(found, f"the docstring of {function.__qualname__} has no example")
+            for example in found:
+                with self.subTest(example), contextlib.redirect_stdout(io.StringIO()):
+                    with contextlib.suppress(ModuleNotFoundError):
+                        exec(compile(example, function.__qualname__, "exec"), dict(values))
 
     def test_docstrings_name_units_and_errors(self):
         for name, function in functions():

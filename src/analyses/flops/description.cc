@@ -16,7 +16,7 @@ FlopsOptions flops_options(const OptionValues& values) {
           .how_to_set_peaks =
               values.of_command_line
                   ? "For shares of it, give --peak-tflops, and --peak-bandwidth in GB/s."
-                  : "Set peak_flops_per_s and peak_bytes_per_s to see shares of them."};
+                  : "The peaks of Trace.flops(peak_flops_per_s=, peak_bytes_per_s=) give shares of them."};
 }
 
 }  // namespace
