@@ -233,6 +233,21 @@ TEST(OperatorWork, TakesPeaksThatAreGiven) {
   EXPECT_THAT(summary.model_peak_time_ns, Optional(66));  // 65536 / 1e12 s
 }
 
+TEST(OperatorWork, KnowsOperationsUnlessNothingIsCountedThatComputes) {
+  const auto knows = [](std::string_view name, std::int64_t duration, bool on_device = false) {
+    Recording recording;
+    recording.op(name, 0, duration, "[[4, 4], [4, 4]]", R"(["float", "float"])");
+    recording.op("aten::view", 99, 100, "[[4, 4]]", R"(["float"])");  // the end of the window
+    if (on_device) recording.kernel(1, 10);
+    return operator_work(recording.trace())->knows_operations();
+  };
+  EXPECT_TRUE(knows("aten::mm", 1));
+  EXPECT_TRUE(knows("aten::copy_", 80));
+  EXPECT_FALSE(knows("aten::copy_", 20)) << "most of the time is in no operator";
+  EXPECT_TRUE(knows("aten::copy_", 20, true)) << "kernels tell what ran";
+  EXPECT_FALSE(knows("graph_0_cpp_fused_gelu_0", 80));
+}
+
 TEST(OperatorWork, TellsThePassesApart) {
   Recording recording;
   recording.sequence(recording.op("aten::mm", 0, 10, kProduct, kFloats), 5, 0);

@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-BLOCK = re.compile(r"(```cpp\n)(.*?)(^```\n\n```console\n\$ \./(\w+)\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(```cpp\n)((?:(?!```)[^\n]*\n)*)(^```\n\n```console\n\$ \./(\w+)\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 MEASURED = re.compile(r"(?:[-+]?\d[\d.,]*(?:e[-+]?\d+)?|-) ?(?:ns|us|ms|s|[kMGTP]? ?FLOP/s|[kMGT]? ?FLOPS|[kMGT]? ?(?:samples|tokens)/s|runs|J|%)(?![\w/])")
 MACHINE = re.compile(r"^(\s*(?:system|cpu|memory|torch|energy|resident)\b)[^\n]*", re.MULTILINE)
 
