@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the Python package costs: its import, its size, all columns of many events, and tables beside the command line.
+"""What the Python package costs: its import, all columns of many events, and tables beside the command line.
 
     benchmarks/package_costs.py [--build build] [--python .venv-python/bin/python] [--repeat 5] [--check] TRACE
 
@@ -8,11 +8,12 @@ one. Each run is a process of its own, and the contenders take turns, so that a 
 Figures are medians:
 
   import    processor time of the interpreter with `import tbtrace`, less that without
-  wheel     the module without symbols and Python's files, in a zip archive
   events    a Polars data frame of all columns, and of all arguments that were read, after reading: elapsed and
             processor time
   tables    processor time of read() and a table, less that of the interpreter and its imports, by that of the command
             line for the same table
+
+tools/wheel.sh prints the size of the wheel.
 
 --check exits with 1 where a limit of docs/performance.md is missed.
 """
@@ -23,14 +24,11 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
-import zipfile
 
 import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_IMPORT = 0.030
-MOST_WHEEL = 6_500_000
 MOST_EVENTS = 2.0
 MOST_TIMES_COMMAND_LINE = 1.1
 ROUNDS_OF_IMPORT = 21
@@ -86,21 +84,6 @@ class Package:
         without, with_it = in_turns(ROUNDS_OF_IMPORT, [lambda: self.run("pass")[0], lambda: self.run("import tbtrace")[0]])
         return with_it - without
 
-    def wheel_bytes(self):
-        with tempfile.TemporaryDirectory() as folder:
-            place = pathlib.Path(folder) / "wheel.zip"
-            with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
-                for path in sorted((self.folder / "tbtrace").rglob("*")):
-                    if path.is_dir() or "__pycache__" in path.parts:
-                        continue
-                    name = path.relative_to(self.folder)
-                    if path.suffix == ".so":
-                        stripped = pathlib.Path(folder) / path.name
-                        subprocess.run(["strip", "-o", stripped, path], check=True)
-                        path = stripped
-                    archive.write(path, name)
-            return place.stat().st_size
-
     def events(self, trace, repeat):
         runs = [list(map(float, self.run(EVENTS, trace)[1].split())) for _ in range(repeat)]
         return [statistics.median(column) for column in zip(*runs, strict=True)]
@@ -133,7 +116,6 @@ def main():
 
     try:
         figure("import tbtrace, processor time", round(package.import_time() * 1000, 1), MOST_IMPORT * 1000, " ms")
-        figure("wheel", package.wheel_bytes(), MOST_WHEEL, " bytes")
         elapsed, used, rows, columns = package.events(options.trace, options.repeat)
         figure(f"{rows:.0f} events with {columns:.0f} columns to Polars", round(elapsed, 2), MOST_EVENTS, " s")
         print(f"  of it processor time: {used:.2f} s")

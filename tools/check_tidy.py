@@ -57,7 +57,7 @@ def sources(build, pattern):
     entries = {}
     for entry in (one for each in json.loads(database.read_bytes()) for one in separate(each)):
         path = os.path.relpath(entry["file"], ROOT)
-        if (re.match("(src|tools|python|examples)/", path) and not re.match("src/libtorch|examples/(infer|profile|train)_", path)
+        if (re.match("(src|tools|python|examples)/", path) and not re.match("src/libtorch|examples/(infer|model|profile|train)_", path)
                 and re.search(pattern, path)):
             # A precompiled header is another compiler's, and hides that a source does not include what it needs.
             command = re.sub(r" -Winvalid-pch| -include \S+/cmake_pch\.hxx", "", entry["command"])

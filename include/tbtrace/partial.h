@@ -112,7 +112,7 @@ class Partial {
   explicit Partial(std::unique_ptr<partials::Content> content);
 
  private:
-  friend TBTRACE_EXPORT Result<std::vector<RankRecord>> take_rank_records(Partial partial);
+  friend Result<std::vector<RankRecord>> take_rank_records(Partial partial);
 
   std::unique_ptr<partials::Content> content_;
 };

@@ -25,6 +25,7 @@
 #include "sql.h"
 #include "summary.h"
 #include "table_methods.h"
+#include "trace_facts.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -246,9 +247,14 @@ void bind_trace_set(nb::module_& module) {
            "does,\n"
            "or why that is not known.\n\n"
            "    ranks.stragglers().notes")
-      .def("__repr__", [](const PythonTraceSet& self) {
-        return "<tbtrace.TraceSet: " + std::to_string(self.traces().size()) + " traces>";
-      });
+      .def("__repr__",
+           [](const PythonTraceSet& self) {
+             return "<tbtrace.TraceSet: " + std::to_string(self.traces().size()) + " traces>";
+           })
+      .def(
+          "_repr_html_",
+          [](const PythonTraceSet& self) { return text_object(trace_set_html(self)); },
+          nb::sig("def _repr_html_(self) -> str"));
   add_table_methods(set);
   add_report_method(set, [](const PythonTraceSet& self) {
     NamedTraces named;

@@ -84,4 +84,24 @@ std::string trace_html(const PythonTrace& named) {
   return value_of(report_html(report));
 }
 
+std::string trace_set_html(const PythonTraceSet& set) {
+  AnalysisReport report;
+  report.table.columns = {"file", "rank", "recorded", "window_ns", "steps", "events", "issues"};
+  report.shown = report.table.columns;
+  for (const SharedTrace& one : set.traces()) {
+    const Trace& trace = *one.trace;
+    const TraceIdentity identity = trace.identity();
+    report.table.rows.push_back({one.path, one.rank ? Cell(*one.rank) : Cell(),
+                                 identity.start_ns ? Cell(date_text(*identity.start_ns)) : Cell(),
+                                 trace.window_end_ns() - trace.window_start_ns(),
+                                 static_cast<std::uint64_t>(count_steps(trace)),
+                                 static_cast<std::uint64_t>(trace.events().size()),
+                                 static_cast<std::uint64_t>(trace.issues().size())});
+  }
+  for (const UnreadInput& input : set.shared->unread) {
+    report.notes.push_back("not read: " + input.path + ": " + input.status.message());
+  }
+  return value_of(report_html(report));
+}
+
 }  // namespace tbtrace::python

@@ -1,4 +1,4 @@
-// What Python shows of a trace itself: its repr, and its page in a notebook.
+// What Python shows of a trace itself, and of a set: the repr, and the page in a notebook.
 #pragma once
 
 #include <string>
@@ -12,5 +12,8 @@ std::string trace_repr(const PythonTrace& trace);
 
 /// A table of facts: where and when it was recorded, how much there is, and what is wrong with it.
 std::string trace_html(const PythonTrace& trace);
+
+/// A row per trace, and why others could not be read.
+std::string trace_set_html(const PythonTraceSet& set);
 
 }  // namespace tbtrace::python

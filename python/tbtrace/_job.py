@@ -33,6 +33,7 @@ OperatorGroup = Literal["shape", "stack", "overload_name"]
 TOGETHER = 32  # partials that one task of a cluster merges
 
 _TABLES = 2  # another number with each change of what partials have
+_MOST_SHOWN = 20  # files in a notebook
 _END = 65536  # bytes at each end of a file that its name in the cache depends on
 
 
@@ -228,6 +229,23 @@ class Job:
             job.stragglers().notes
         """
         return self.partial.stragglers()
+
+    def _repr_html_(self) -> str:
+        """How many traces the tables are of, what to know of the job, and each file that is not whole."""
+        import html
+
+        sources = self.sources
+        wrong = [source for source in sources if source["state"] != "whole"]
+        lines = [f"{sum(source['in_tables'] for source in sources)} of {len(sources)} files are in the tables.", *self.remarks]
+        shown = "".join(f"<p>{html.escape(line)}</p>\n" for line in lines)
+        if not wrong:
+            return shown
+        names = ("path", "rank", "state", "message")
+        texts = [["-" if source[name] is None else str(source[name]) for name in names] for source in wrong[:_MOST_SHOWN]]
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>\n" for row in texts)
+        head = "".join(f"<th>{name}</th>" for name in names)
+        more = f"<p>{_MOST_SHOWN} of {len(wrong)} such files</p>\n" if len(wrong) > _MOST_SHOWN else ""
+        return f"{shown}<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n{more}"
 
     @property
     def remarks(self) -> list[str]:

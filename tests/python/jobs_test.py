@@ -247,6 +247,10 @@ class Jobs(unittest.TestCase):
         self.assertTrue(any("rank 12 is there twice" in remark for remark in job.remarks), job.remarks)
         self.assertFalse(any("jobs: " in remark for remark in job.remarks), job.remarks)
         self.assertEqual(len(job.summary().to_dict()["run"]), len(job.partial))
+        page = job._repr_html_()
+        self.assertIn(f"<p>{len(job.partial)} of 65 files are in the tables.</p>", page)
+        self.assertEqual(page.count("<tr>"), 1 + len(wrong))
+        self.assertIn("<td>damaged</td>", page)
 
         traces = tbtrace.TraceSet.open(ranks)
         self.assertEqual(traces.partial().to_bytes(), job.partial.to_bytes())

@@ -288,6 +288,17 @@ class Traces(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no view 'nothing'"):
             trace.view("nothing")
 
+    def test_a_set_has_a_page_with_its_traces(self):
+        hostile = self.folder / "<b>1.json"
+        hostile.write_bytes((DATA / "gpu_step_rank1.json").read_bytes())
+        broken = self.folder / "broken.json"
+        broken.write_text("no trace")
+        page = tbtrace.TraceSet.open([DATA / "gpu_step.json", hostile, broken])._repr_html_()
+        self.assertEqual(page.count("<tr>"), 3)
+        self.assertIn("&lt;b>1.json".replace(">", "&gt;"), page)
+        self.assertNotIn("<b>", page)
+        self.assertRegex(page, "<p>not read: .*broken.json: is not a trace")
+
     def test_conversions_name_what_failed(self):
         good, bad = DATA / "gpu_step.json", DATA / "no_trace.json"
         manifest = tbtrace.convert(good, self.folder / "one", run="run")

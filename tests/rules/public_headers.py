@@ -27,7 +27,8 @@ def problem_of(header, compiler):
     for name in NOT_EXPORTED.findall(text):
         return f"has a namespace {name} that libtbtrace.so does not export; write `namespace TBTRACE_EXPORT {name} {{`"
     line = f"#include <tbtrace/{header.name}>\n"
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
+    # As programs see it that link libtbtrace.so: names have attributes there.
+    command = [compiler, "-std=c++20", "-DTBTRACE_SHARED_LIBRARY", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
                "-I", str(ROOT / "include"), "-x", "c++", "-"]
     result = subprocess.run(command, input=line + line, capture_output=True, text=True)
     if result.returncode != 0:
