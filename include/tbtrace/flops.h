@@ -96,7 +96,9 @@ struct FlopsOptions {
 /// The operators of a name, state, place and precision. Nested operators are in the row of the one
 /// that counts.
 struct OperatorWork {
-  std::string name;  ///< `[unattributed]`: device work of no operator
+  static constexpr const char* kUnattributed = "[unattributed]";
+
+  std::string name;  ///< kUnattributed: device work of no operator
   std::string input_shapes;
   WorkState state = WorkState::no_rule;
   bool on_device = false;  ///< it launched device work, or something inside it did
@@ -107,10 +109,11 @@ struct OperatorWork {
   std::optional<std::uint64_t> flops;
   std::optional<std::uint64_t> traffic_bytes;  ///< also nullopt if one operator's is unknown
   std::uint64_t torch_flops = 0;               ///< torch's own estimates; wraps as torch's
-  std::int64_t device_time_ns = 0;    ///< of what was launched in it, also by what is inside
-  std::int64_t cpu_time_ns = 0;       ///< in it, apart from what has another row
-  std::optional<double> flops_per_s;  ///< by the device time; on the host by the CPU time
-  std::optional<double> bytes_per_s;  ///< likewise
+  std::int64_t device_time_ns = 0;         ///< of what was launched in it, also by what is inside
+  std::int64_t communication_time_ns = 0;  ///< the part of device_time_ns in collectives
+  std::int64_t cpu_time_ns = 0;            ///< in it, apart from what has another row
+  std::optional<double> flops_per_s;       ///< by the device time; on the host by the CPU time
+  std::optional<double> bytes_per_s;       ///< likewise
   std::optional<double> peak_flops_per_s;
   std::optional<double> flops_per_byte;
   /// What flops_per_byte allows: the lower one of the peak and of the memory's rate.
@@ -148,6 +151,8 @@ struct OperatorWorkSummary {
   /// no rule or no sizes, or where operators of the host take less than half of the time: what ran
   /// outside of them, such as compiled code, is not in the trace.
   bool knows_operations() const;
+  /// Likewise of the multiply-adds alone.
+  bool knows_macs() const;
 };
 
 /// Fails if `steps` names no step of the trace. Takes O(n log n) time. Needs

@@ -45,6 +45,8 @@ struct ModelOptions {
   std::optional<double> peak_flops_per_s = {};
   /// Said to people after `the device's peak is not known; `.
   std::string how_to_set_the_peak = "set peak_flops_per_s";
+  /// Likewise of samples_per_step.
+  std::string how_to_set_the_samples = "give it as samples_per_step";
 };
 
 /// The arguments that model_figures() reads.

@@ -11,7 +11,7 @@ namespace tbtrace::python {
 std::string trace_repr(const PythonTrace& trace);
 
 /// A table of facts: where and when it was recorded, how much there is, and what is wrong with it.
-std::string trace_html(const PythonTrace& trace);
+std::string trace_html(const PythonTrace& named);
 
 /// A row per trace, and why others could not be read.
 std::string trace_set_html(const PythonTraceSet& set);

@@ -27,8 +27,8 @@ from tbtrace._sql import answer
 
 Path = str | os.PathLike[str]
 Paths = Path | Sequence[Path]
-KernelGroup = Literal["name", "launch", "operator", "family", "label", "device", "stream"]
-OperatorGroup = Literal["shape", "stack", "overload_name"]
+KernelGroup = Literal["name", "launch", "operator", "family", "label"]
+OperatorGroup = Literal["name", "shape", "stack", "overload_name"]
 
 TOGETHER = 32  # partials that one task of a cluster merges
 
@@ -129,7 +129,8 @@ class Job:
         return self.partial.summary()
 
     def operators(self, group_by: OperatorGroup | Sequence[OperatorGroup] | None = None) -> _tbtrace.Operators:
-        """A row per operator, summed over all traces. Those of each trace: tbtrace.local.rows(). Times are
+        """A row per operator, summed over all traces; also by 'shape', 'stack' or 'overload_name', or several
+        of these. Those of each trace: tbtrace.local.rows(). Times are
         integers in ns.
 
             job.operators().to_pandas()
@@ -137,7 +138,7 @@ class Job:
         return self.partial.operators(_without_rank(group_by, "operators"))
 
     def kernels(self, group_by: KernelGroup | Sequence[KernelGroup] = "name") -> _tbtrace.Table:
-        """Kernels, summed over all traces: by 'name', 'launch', 'operator' or 'family'. Those of each
+        """Kernels, summed over all traces: by 'name', 'launch', 'operator', 'family' or 'label'. Those of each
         trace: tbtrace.local.rows(). Times are integers in ns.
 
             job.kernels("operator").to_pandas()
@@ -172,7 +173,7 @@ class Job:
         """
         return self.partial.gpu(group_by)
 
-    def memory(self, view: Literal["peak", "alive", "curve", "allocations"] = "peak") -> _tbtrace.Table:
+    def memory(self, view: Literal["peak", "alive"] = "peak") -> _tbtrace.Table:
         """The memory of each trace's devices ('peak', 'alive'), by rank. Bytes, and times in ns.
 
             job.memory("alive").to_pandas()
@@ -236,7 +237,8 @@ class Job:
 
         sources = self.sources
         wrong = [source for source in sources if source["state"] != "whole"]
-        lines = [f"{sum(source['in_tables'] for source in sources)} of {len(sources)} files are in the tables.", *self.remarks]
+        lines = [f"{sum(source['in_tables'] for source in sources)} of {len(sources)} files are in the tables.", *self.remarks,
+                 *self.stragglers().notes, "summary() has a line per trace, checks() what is wrong with them."]
         shown = "".join(f"<p>{html.escape(line)}</p>\n" for line in lines)
         if not wrong:
             return shown

@@ -16,7 +16,8 @@ FlopsOptions flops_options(const OptionValues& values) {
           .how_to_set_peaks =
               values.of_command_line
                   ? "For shares of it, give --peak-tflops, and --peak-bandwidth in GB/s."
-                  : "The peaks of Trace.flops(peak_flops_per_s=, peak_bytes_per_s=) give shares of them."};
+                  : "The peaks of Trace.flops(peak_flops_per_s=, peak_bytes_per_s=) give shares of "
+                    "them."};
 }
 
 }  // namespace
@@ -56,22 +57,22 @@ roof_share | number or null | `flops_per_s` as a share of it
 )"),
       .totals = columns_in(R"(
 count | integer | sum of the rows' counts
-macs | integer | multiply-adds
-flops | integer | operations
+macs | integer or null | multiply-adds; null, like the next sums, if the file has no sizes of operators
+flops | integer or null | operations
 torch_flops | integer | torch's own estimates
 device_time_total_ns | integer | time of all device work
 cpu_time_total_ns | integer | time in operators
-forward_macs | integer | outside of backward passes
-backward_macs | integer | in autograd's nodes
-recomputed_macs | integer | forward operators in the backward pass (activation checkpointing): those in a node that have a sequence number of their own. Gradients of gradients count here, too
+forward_macs | integer or null | outside of backward passes
+backward_macs | integer or null | in autograd's nodes
+recomputed_macs | integer or null | forward operators in the backward pass (activation checkpointing): those in a node that have a sequence number of their own. Gradients of gradients count here, too
 steps | integer | the chosen `ProfilerStep#N`, else all
 samples | integer or null | what the first layer of each chosen step took: the first dimension of the first input of its first convolution, linear layer or embedding, so of several batches in a step the first; null if there is none, or no steps
-forward_macs_in_steps | integer | `forward_macs` that a step started
+forward_macs_in_steps | integer or null | `forward_macs` that a step started
 forward_macs_per_sample | number or null | these by `samples`: per image, per sequence
-flops_in_steps | integer | `flops` that a step started
+flops_in_steps | integer or null | `flops` that a step started
 flops_per_step | number or null | these by `steps`
 window_ns | integer | time of the chosen steps, else of the recording, once for each device that worked
-achieved_flops_per_s | number or null | `flops` by `window_ns`; null where no operator counts and some have no rule or no sizes
+achieved_flops_per_s | number or null | `flops` by `window_ns`; null where no operator counts, and some have no rule or no sizes or operators of the host take less than half of the time
 model_peak_time_ns | integer or null | time that `forward_macs` and `backward_macs` would take at the peaks; null if a peak is not known
 model_flops_utilization | number or null | MFU, 0 to 1: this time as a share of `window_ns`
 hardware_peak_time_ns | integer or null | the same with `recomputed_macs`

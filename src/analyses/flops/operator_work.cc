@@ -11,11 +11,13 @@
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/flops.h>
 
+#include "analyses/attribution/communication.h"
 #include "analyses/attribution/device_number.h"
 #include "analyses/attribution/owners.h"
 #include "analyses/flops/cast_operators.h"
 #include "analyses/flops/counted_operators.h"
 #include "analyses/flops/device_peaks.h"
+#include "analyses/flops/known_operations.h"
 #include "analyses/flops/operator_inputs.h"
 #include "analyses/flops/work_owners.h"
 #include "analyses/kernels/families.h"
@@ -32,8 +34,6 @@ namespace {
 using analyses::WorkOwner;
 using analyses::WorkOwners;
 using analyses::WorkPhase;
-
-constexpr const char* kUnattributed = "[unattributed]";
 
 /// The device whose peaks count, if all that worked are of one kind.
 struct Devices {
@@ -58,6 +58,7 @@ Devices devices_of(const Trace& trace) {
 /// What is known about one operator besides its count.
 struct WorkSums {
   std::int64_t device_ns = 0;
+  std::int64_t communication_ns = 0;
   std::int64_t cpu_ns = 0;
   std::uint64_t torch_flops = 0;
   bool has_device_work = false;
@@ -129,16 +130,20 @@ class Rows {
   void add_device_time() {
     const CallTree& tree = call_tree_of(trace_);
     std::unordered_map<StringId, bool> uses_tensor_cores;
+    const std::vector<bool> communication = analyses::communication_kernels(trace_);
     for (const DeviceLink& link : context_.device_links()) {
       if (!is_chosen(link.activity)) continue;
       const std::int64_t duration = trace_.events().duration_ns(link.activity);
+      const std::int64_t in_collective = communication[index(link.activity)] ? duration : 0;
       const std::uint32_t owner = owners_.of(analyses::owner_of_work(tree, link));
       if (owner == WorkOwners::kNone) {
         ++unattributed_.count;
         add_bounded(unattributed_.device_time_ns, duration);
+        add_bounded(unattributed_.communication_time_ns, in_collective);
         continue;
       }
       add_bounded(sums_[owner].device_ns, duration);
+      add_bounded(sums_[owner].communication_ns, in_collective);
       sums_[owner].has_device_work = true;
       const StringId name = trace_.events().name(link.activity);
       const auto [found, is_new] = uses_tensor_cores.try_emplace(name);
@@ -200,7 +205,7 @@ class Rows {
       add(groups_[found->second], owner, sums);
     }
     if (unattributed_.count > 0) {
-      unattributed_.name = kUnattributed;
+      unattributed_.name = OperatorWork::kUnattributed;
       unattributed_.on_device = true;
       groups_.push_back({.row = unattributed_});
     }
@@ -209,6 +214,7 @@ class Rows {
   void add(Group& group, const WorkOwner& owner, const WorkSums& sums) {
     OperatorWork& row = group.row;
     add_bounded(row.device_time_ns, sums.device_ns);
+    add_bounded(row.communication_time_ns, sums.communication_ns);
     add_bounded(row.cpu_time_ns, sums.cpu_ns);
     row.torch_flops += sums.torch_flops;
     if (!sums.is_chosen) return;  // started before the chosen steps; only its time counts
@@ -304,6 +310,7 @@ class Rows {
       all.flops = saturating_sum(all.flops.value_or(0), row.flops.value_or(0));
       all.torch_flops += row.torch_flops;
       add_bounded(all.device_time_ns, row.device_time_ns);
+      add_bounded(all.communication_time_ns, row.communication_time_ns);
       add_bounded(all.cpu_time_ns, row.cpu_time_ns);
       if (row.macs.value_or(0) > 0 && row.on_device == summary_.has_device_work) {
         has_all_peaks = has_all_peaks && row.peak_flops_per_s;
@@ -346,13 +353,26 @@ class Rows {
 
 }  // namespace
 
-bool OperatorWorkSummary::knows_operations() const {
-  if (all.flops.value_or(0) > 0) return true;
-  const bool is_all_counted = std::ranges::none_of(rows, [](const OperatorWork& row) {
-    return row.state == WorkState::no_rule || row.state == WorkState::unknown_sizes;
-  });
-  return is_all_counted && (has_device_work || all.cpu_time_ns >= window_ns / 2);
+namespace {
+
+/// `counted`: of what there is a sum.
+bool knows(const OperatorWorkSummary& summary, std::uint64_t counted) {
+  std::uint64_t uncounted = 0;
+  for (const OperatorWork& row : summary.rows) {
+    const bool counts = row.state == WorkState::counted || row.state == WorkState::inside;
+    if (!counts) uncounted += row.count;
+  }
+  return analyses::knows_operations({.flops = static_cast<double>(counted),
+                                     .uncounted = static_cast<double>(uncounted),
+                                     .device_ns = static_cast<double>(summary.all.device_time_ns),
+                                     .cpu_ns = static_cast<double>(summary.all.cpu_time_ns),
+                                     .window_ns = static_cast<double>(summary.window_ns)});
 }
+
+}  // namespace
+
+bool OperatorWorkSummary::knows_operations() const { return knows(*this, all.flops.value_or(0)); }
+bool OperatorWorkSummary::knows_macs() const { return knows(*this, all.macs.value_or(0)); }
 
 std::string_view work_state_name(WorkState state) {
   constexpr std::array<std::string_view, 4> kNames = {"counted", "inside", "unknown_sizes",

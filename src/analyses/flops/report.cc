@@ -7,6 +7,7 @@
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/flops.h>
 
+#include "analyses/flops/known_operations.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "report/optional_cell.h"
@@ -78,18 +79,20 @@ double number(const Cell* cell) {
 /// Sets the totals that are ratios of others. Where nothing is counted, not even a rate of 0 is
 /// known.
 void set_ratios(Totals& totals) {
-  const bool knows_operations =
-      number(report::total_named(totals, "flops")) > 0 ||
-      number(report::total_named(totals, "no_rule_count")) +
-              number(report::total_named(totals, "unknown_sizes_count")) ==
-          0;
+  const auto sum = [&](std::string_view name) { return number(report::total_named(totals, name)); };
+  const bool is_known =
+      analyses::knows_operations({.flops = sum("flops"),
+                                  .uncounted = sum("no_rule_count") + sum("unknown_sizes_count"),
+                                  .device_ns = sum("device_time_total_ns"),
+                                  .cpu_ns = sum("cpu_time_total_ns"),
+                                  .window_ns = sum("window_ns")});
   const auto set = [&](std::string_view name, std::string_view part, double scale,
                        std::string_view whole) {
     const Cell* top = report::total_named(totals, part);
-    const double divisor = number(report::total_named(totals, whole));
+    const double divisor = sum(whole);
     const bool has_value = top != nullptr && !std::holds_alternative<std::monostate>(*top);
     *report::total_named(totals, name) =
-        has_value && divisor > 0 && knows_operations ? Cell(number(top) * scale / divisor) : Cell();
+        has_value && divisor > 0 && is_known ? Cell(number(top) * scale / divisor) : Cell();
   };
   set("forward_macs_per_sample", "forward_macs_in_steps", 1, "samples");
   set("flops_per_step", "flops_in_steps", 1, "steps");
@@ -107,20 +110,21 @@ Totals totals_of(const OperatorWorkSummary& summary) {
   if (summary.model_peak_time_ns && summary.recomputed_peak_time_ns) {
     hardware_ns = bounded_sum(*summary.model_peak_time_ns, *summary.recomputed_peak_time_ns);
   }
+  const auto counted = [&](std::uint64_t sum) { return summary.has_shapes ? Cell(sum) : Cell(); };
   Totals totals = {{"count", all.count},
-                   {"macs", all.macs.value_or(0)},
-                   {"flops", all.flops.value_or(0)},
+                   {"macs", counted(all.macs.value_or(0))},
+                   {"flops", counted(all.flops.value_or(0))},
                    {"torch_flops", all.torch_flops},
                    {"device_time_total_ns", all.device_time_ns},
                    {"cpu_time_total_ns", all.cpu_time_ns},
-                   {"forward_macs", summary.forward_macs},
-                   {"backward_macs", summary.backward_macs},
-                   {"recomputed_macs", summary.recomputed_macs},
+                   {"forward_macs", counted(summary.forward_macs)},
+                   {"backward_macs", counted(summary.backward_macs)},
+                   {"recomputed_macs", counted(summary.recomputed_macs)},
                    {"steps", summary.steps},
                    {"samples", optional_cell(summary.samples)},
-                   {"forward_macs_in_steps", summary.forward_macs_in_steps},
+                   {"forward_macs_in_steps", counted(summary.forward_macs_in_steps)},
                    {"forward_macs_per_sample", {}},
-                   {"flops_in_steps", summary.flops_in_steps},
+                   {"flops_in_steps", counted(summary.flops_in_steps)},
                    {"flops_per_step", {}},
                    {"window_ns", summary.window_ns},
                    {"achieved_flops_per_s", {}},
@@ -146,6 +150,26 @@ Totals joined_totals(const Totals& sums, const Table&) {
   return totals;
 }
 
+/// Empty where nearly all that computes is counted.
+std::string uncounted_note(const OperatorWorkSummary& summary) {
+  const bool on_device = summary.all.device_time_ns > 0;
+  std::int64_t uncounted_ns = 0;
+  for (const OperatorWork& row : summary.rows) {
+    if (row.state != WorkState::no_rule && row.state != WorkState::unknown_sizes) continue;
+    add_bounded(uncounted_ns,
+                on_device ? row.device_time_ns - row.communication_time_ns : row.cpu_time_ns);
+  }
+  const std::int64_t all_ns = on_device ? summary.all.device_time_ns : summary.all.cpu_time_ns;
+  if (all_ns <= 0 || share(uncounted_ns, all_ns) <= 0.1) return {};
+  std::string note = std::to_string(std::lround(100 * share(uncounted_ns, all_ns))) + " % of the " +
+                     (on_device ? "device" : "CPU") +
+                     " time is of work that is not counted (graphs, custom kernels, operators "
+                     "without a rule or sizes)";
+  if (summary.all.communication_time_ns > 0) note += ", apart from communication";
+  return note +
+         (summary.model_peak_time_ns ? ", so utilization is higher than the totals say." : ".");
+}
+
 std::vector<std::string> notes_of(const Trace& trace, const OperatorWorkSummary& summary,
                                   const FlopsOptions& options) {
   std::vector<std::string> notes;
@@ -153,19 +177,9 @@ std::vector<std::string> notes_of(const Trace& trace, const OperatorWorkSummary&
     notes.push_back("The file has no shapes, so nothing can be counted: " +
                     missing_data_text(trace, RecordedOption::record_shapes) + ".");
   }
-  const StateSums counted = sums_of(summary, WorkState::counted);
-  const bool on_device = summary.all.device_time_ns > 0;
-  const std::int64_t all_ns = on_device ? summary.all.device_time_ns : summary.all.cpu_time_ns;
-  const std::int64_t uncounted_ns =
-      on_device ? all_ns - counted.device_time_ns
-                : sums_of(summary, WorkState::no_rule).cpu_time_ns +
-                      sums_of(summary, WorkState::unknown_sizes).cpu_time_ns;
-  if (summary.has_shapes && all_ns > 0 && share(uncounted_ns, all_ns) > 0.1) {
-    const long percent = std::lround(100 * share(uncounted_ns, all_ns));
-    notes.push_back(std::to_string(percent) + " % of the " + (on_device ? "device" : "CPU") +
-                    " time is of work that is not counted (graphs, custom kernels, "
-                    "operators without a rule or sizes), so utilization is higher than the totals "
-                    "say.");
+  if (summary.has_shapes) {
+    const std::string note = uncounted_note(summary);
+    if (!note.empty()) notes.push_back(note);
   }
   const bool has_rates =
       std::any_of(summary.rows.begin(), summary.rows.end(),

@@ -74,11 +74,14 @@ recorded | integer | rows with a value
       .no_rows = {"the trace has no figures"},
       .make = [](const Trace& trace, const OptionValues& values) {
         return model_report(
-            trace, {.steps = values.steps(),
-                    .samples_per_step = values.whole("samples_per_step"),
-                    .peak_flops_per_s = values.number("peak_flops_per_s"),
-                    .how_to_set_the_peak = values.of_command_line ? "give it as --peak-tflops"
-                                                                  : "give it as peak_flops_per_s"});
+            trace,
+            {.steps = values.steps(),
+             .samples_per_step = values.whole("samples_per_step"),
+             .peak_flops_per_s = values.number("peak_flops_per_s"),
+             .how_to_set_the_peak = values.of_command_line ? "give it as --peak-tflops"
+                                                           : "give it as peak_flops_per_s",
+             .how_to_set_the_samples = values.of_command_line ? "give it as --samples-per-step"
+                                                              : "give it as samples_per_step"});
       }};
   return kTable;
 }

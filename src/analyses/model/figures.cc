@@ -21,8 +21,6 @@ namespace {
 
 using report::optional_cell;
 
-constexpr const char* kNothingCounted =
-    "what ran is compiled or custom code, whose operations a trace does not tell";
 constexpr const char* kNeedsSteps = "the trace has no steps: call profiler.step() after each one";
 
 /// What people look for first; the others follow.
@@ -41,15 +39,12 @@ class FiguresOfModel {
     const ModuleTreeOptions of_modules = {.steps = options_.steps};
     Result<ModuleTree> modules = module_tree(trace_, of_modules);
     if (!modules.ok()) return modules.status();
+    find_steps();
     Result<OperatorWorkSummary> work = operator_work(
-        trace_, {.steps = options_.steps, .peak_flops_per_s = options_.peak_flops_per_s});
+        trace_, {.steps = kept_steps(), .peak_flops_per_s = options_.peak_flops_per_s});
     if (!work.ok()) return work.status();
     Result<MemoryUse> memory = memory_use(trace_, {.steps = options_.steps});
     if (!memory.ok()) return memory.status();
-    breakdown_ = step_breakdown(trace_, {.keep_tail_steps = true});
-    std::erase_if(breakdown_.steps, [&](const StepTime& step) {
-      return step.is_whole_trace() || (options_.steps && !options_.steps->contains(step.number));
-    });
     add_parameters(*modules);
     add_operations(*work);
     add_memory(*memory);
@@ -71,6 +66,21 @@ class FiguresOfModel {
     const bool has_value = !std::holds_alternative<std::monostate>(value);
     figures_.push_back({std::move(name), std::move(device), std::move(value),
                         has_value ? how : FigureOrigin::not_recorded, std::move(note)});
+  }
+
+  /// Of the chosen steps, those that are whole.
+  void find_steps() {
+    breakdown_ = step_breakdown(trace_);
+    std::erase_if(breakdown_.steps, [&](const StepTime& step) {
+      return step.is_whole_trace() || (options_.steps && !options_.steps->contains(step.number));
+    });
+  }
+
+  /// So that operations and times are of the same steps.
+  std::optional<StepRange> kept_steps() const {
+    if (breakdown_.steps.empty()) return options_.steps;
+    const auto [first, last] = std::ranges::minmax(breakdown_.steps, {}, &StepTime::number);
+    return StepRange{first.number, last.number};
   }
 
   double steps() const { return static_cast<double>(breakdown_.steps.size()); }
@@ -123,17 +133,36 @@ class FiguresOfModel {
     return "no operator of a module takes weights, and no backward pass adds gradients to them";
   }
 
+  /// Where sums of 0 do not say that nothing was computed.
+  static std::string why_nothing_is_counted(const OperatorWorkSummary& work) {
+    const OperatorWork* longest = nullptr;
+    for (const OperatorWork& row : work.rows) {
+      if (row.state != WorkState::unknown_sizes && row.state != WorkState::no_rule) continue;
+      if (longest == nullptr) longest = &row;  // rows are by time
+      if (row.state != WorkState::unknown_sizes) continue;
+      return "the file has no sizes of " + row.name + " and does not tell what else was computed";
+    }
+    if (longest != nullptr && longest->name == OperatorWork::kUnattributed) {
+      return "nothing is known of what kernels computed that no operator launched, such as those "
+             "of "
+             "graphs";
+    }
+    if (longest != nullptr) return "nothing is known of what " + longest->name + " computed";
+    return "operators take less than half of the time; what ran outside of them, such as compiled "
+           "code, is not in the trace";
+  }
+
   /// Per step; without steps of the whole recording.
   void add_operations(const OperatorWorkSummary& work) {
     const bool has_steps = work.steps > 0;
-    const auto add_sum = [&](const char* name, std::uint64_t in_steps, std::uint64_t all,
-                             const std::string& meaning) {
+    const auto add_sum = [&](const char* name, bool is_known, std::uint64_t in_steps,
+                             std::uint64_t all, const std::string& meaning) {
       if (!work.has_shapes) {
         add(name, {}, FigureOrigin::not_recorded,
             "the sizes of operators are not in the trace: " +
                 missing_data_text(trace_, RecordedOption::record_shapes));
-      } else if (!work.knows_operations()) {
-        add(name, {}, FigureOrigin::not_recorded, kNothingCounted);
+      } else if (!is_known) {
+        add(name, {}, FigureOrigin::not_recorded, why_nothing_is_counted(work));
       } else if (has_steps) {
         add(name, static_cast<double>(in_steps) / static_cast<double>(work.steps),
             FigureOrigin::counted, meaning + ", mean of the steps");
@@ -142,13 +171,14 @@ class FiguresOfModel {
             meaning + ", of the recording, which has no steps");
       }
     };
-    add_sum("macs", work.forward_macs_in_steps, work.forward_macs,
+    const bool knows_macs = work.knows_macs();
+    add_sum("macs", knows_macs, work.forward_macs_in_steps, work.forward_macs,
             "multiply-adds of the forward pass");
-    add_sum("backward_macs", work.backward_macs_in_steps, work.backward_macs,
+    add_sum("backward_macs", knows_macs, work.backward_macs_in_steps, work.backward_macs,
             "those of the backward pass");
-    add_sum("recomputed_macs", work.recomputed_macs_in_steps, work.recomputed_macs,
+    add_sum("recomputed_macs", knows_macs, work.recomputed_macs_in_steps, work.recomputed_macs,
             "those of the forward pass again, in the backward pass (activation checkpoints)");
-    add_sum("flops", work.flops_in_steps, work.all.flops.value_or(0),
+    add_sum("flops", work.knows_operations(), work.flops_in_steps, work.all.flops.value_or(0),
             "2 per multiply-add, and those of other operators");
     add_uncounted(work);
     samples_ = samples_of(work);
@@ -160,9 +190,10 @@ class FiguresOfModel {
   std::string why_samples(const OperatorWorkSummary& work) const {
     if (options_.samples_per_step) return "as given";
     if (samples_) return "the first dimension of what a step's first layer took";
-    const std::string remedy = "; give it as samples_per_step";
-    if (work.steps == 0) return std::string(kNeedsSteps) + remedy;
-    return "no layer's input tells it" + remedy;
+    if (work.steps == 0) return kNeedsSteps;
+    const std::string remedy = "; or " + options_.how_to_set_the_samples;
+    if (!work.has_shapes) return missing_data_text(trace_, RecordedOption::record_shapes) + remedy;
+    return "no layer's input tells it; " + options_.how_to_set_the_samples;
   }
 
   std::optional<double> samples_of(const OperatorWorkSummary& work) const {
@@ -179,7 +210,11 @@ class FiguresOfModel {
     std::string longest;
     for (const OperatorWork& row : work.rows) {
       if (row.state != WorkState::unknown_sizes && row.state != WorkState::no_rule) continue;
-      const std::int64_t row_ns = work.has_device_work ? row.device_time_ns : row.cpu_time_ns;
+      const bool is_communication =
+          row.device_time_ns > 0 && row.communication_time_ns == row.device_time_ns;
+      if (is_communication) continue;
+      const std::int64_t row_ns =
+          work.has_device_work ? row.device_time_ns - row.communication_time_ns : row.cpu_time_ns;
       count += row.count;
       ns += row_ns;
       if (row_ns > most_ns) longest = row.name;
@@ -190,7 +225,7 @@ class FiguresOfModel {
     if (!work.has_shapes || all_ns <= 0) return;
     add("uncounted_time_share", static_cast<double>(ns) / static_cast<double>(all_ns),
         FigureOrigin::measured,
-        count == 0 ? "every operator is counted"
+        count == 0 ? "every operator that ran is counted"
                    : "of " + std::to_string(count) + (count == 1 ? " operator" : " operators") +
                          " whose operations are not known, longest " + longest +
                          "; `tbtrace flops` lists them");
@@ -205,8 +240,10 @@ class FiguresOfModel {
       }
       return;
     }
-    for (const DeviceMemory& device : memory.devices) {
-      const analyses::StepMemory of_steps = analyses::step_memory(trace_, breakdown_.steps, device);
+    for (std::size_t number = 0; number < memory.devices.size(); ++number) {
+      const DeviceMemory& device = memory.devices[number];
+      const analyses::StepMemory of_steps =
+          analyses::step_memory(trace_, breakdown_.steps, memory, number);
       const bool is_summed = device.totals == MemoryTotals::summed;
       add("peak_bytes", device.peak_bytes, FigureOrigin::measured,
           is_summed ? "over what was allocated before the recording, which is not known"
@@ -259,14 +296,26 @@ class FiguresOfModel {
     put("latency_p90_ns", kPercentileSteps, [&] { return quantile(ns, 0.9); });
     put("latency_p99_ns", kPercentileSteps, [&] { return quantile(ns, 0.99); });
     for (const StepPhase phase : {StepPhase::forward, StepPhase::backward, StepPhase::optimizer}) {
-      put((std::string(step_phase_name(phase)) + "_ns").c_str(), 1,
-          [&] { return breakdown_.mean_ns(phase); });
-      if (!ns.empty()) figures_.back().note = "on the host, mean of the steps";
+      const std::string name(step_phase_name(phase));
+      add_mean(name + "_ns", breakdown_.mean_ns(phase) > 0, breakdown_.mean_ns(phase),
+               "on the host, mean of the steps", "nothing of this phase was recorded in a step");
     }
-    put("gpu_kernel_ns", 1, [&] { return breakdown_.mean_ns(StepRole::kernel); });
-    if (!ns.empty()) figures_.back().note = "kernels ran, mean of the steps";
-    put("copy_ns", 1, [&] { return breakdown_.mean_ns(StepRole::memcpy); });
-    if (!ns.empty()) figures_.back().note = "copies ran and no kernel, mean of the steps";
+    const bool has_device_work = !AnalysisContext(trace_).device_links().empty();
+    const std::string no_device = "no work of a GPU was recorded";
+    add_mean("gpu_kernel_ns", has_device_work, breakdown_.mean_ns(StepRole::kernel),
+             "kernels ran, mean of the steps", no_device);
+    add_mean("copy_ns", has_device_work, breakdown_.mean_ns(StepRole::memcpy),
+             "copies ran and no kernel, mean of the steps", no_device);
+  }
+
+  template <typename Value>
+  void add_mean(std::string name, bool was_recorded, Value mean_ns, const std::string& note,
+                const std::string& why_not) {
+    const bool has_value = was_recorded && !breakdown_.steps.empty();
+    add(std::move(name), has_value ? Cell(mean_ns) : Cell(), FigureOrigin::measured,
+        has_value                  ? note
+        : breakdown_.steps.empty() ? kNeedsSteps
+                                   : why_not);
   }
 
   void add_rates(const OperatorWorkSummary& work) {
@@ -282,7 +331,7 @@ class FiguresOfModel {
     add("achieved_flops_per_s", has_rate ? Cell(flops * 1e9 / mean_ns_) : Cell(),
         FigureOrigin::measured,
         has_rate                                      ? "flops by latency_mean_ns"
-        : work.has_shapes && !work.knows_operations() ? kNothingCounted
+        : work.has_shapes && !work.knows_operations() ? why_nothing_is_counted(work)
                                                       : "needs sizes of operators and steps");
     add_utilization("mfu", work.model_peak_time_ns, work);
     std::optional<std::int64_t> hardware = work.model_peak_time_ns;
@@ -290,12 +339,14 @@ class FiguresOfModel {
     add_utilization("hfu", hardware, work);
   }
 
-  /// As the totals of `tbtrace flops`.
+  /// As the totals of `tbtrace flops` for these steps.
   void add_utilization(const char* name, const std::optional<std::int64_t>& at_peak_ns,
                        const OperatorWorkSummary& work) {
     const bool is_known = at_peak_ns && *at_peak_ns > 0 && work.window_ns > 0;
     std::string note = "the device's peak is not known; " + options_.how_to_set_the_peak;
-    if (is_known) {
+    if (work.has_shapes && work.all.macs.value_or(0) == 0) {
+      note = work.knows_macs() ? "nothing was multiplied" : why_nothing_is_counted(work);
+    } else if (is_known) {
       note = options_.peak_flops_per_s ? "of the peak that was given"
                                        : "of the peak of " + work.device + ": " + work.peak_source;
     } else if (!work.has_shapes) {

@@ -2,6 +2,7 @@
 // Pure function.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,14 +17,17 @@ namespace tbtrace::analyses {
 struct StepMemory {
   /// The highest total, less that at the step's start; nullopt without steps.
   std::optional<std::int64_t> over_start_bytes;
-  /// The total when the first node of the backward pass began, less that at the step's start: what
-  /// the forward pass keeps for it, and its results. nullopt without a backward pass.
+  /// What the step had allocated and still held when the first node of its backward pass began:
+  /// what the forward pass keeps for it, its inputs and results. Without addresses the total then,
+  /// less that at the step's start, which is too low if the step freed what is older: nullopt if
+  /// that is negative, and without a backward pass.
   std::optional<std::int64_t> activation_bytes;
 };
 
 /// `steps`: on the host, by time. The starts of backward passes are found by operators that name
 /// the thread of their forward pass or are called like one.
-StepMemory step_memory(const Trace& trace, const std::vector<StepTime>& steps,
-                       const DeviceMemory& device);
+/// `device`: one of `use`.
+StepMemory step_memory(const Trace& trace, const std::vector<StepTime>& steps, const MemoryUse& use,
+                       std::size_t device);
 
 }  // namespace tbtrace::analyses

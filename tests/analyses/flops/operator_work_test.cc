@@ -248,6 +248,28 @@ TEST(OperatorWork, KnowsOperationsUnlessNothingIsCountedThatComputes) {
   EXPECT_FALSE(knows("graph_0_cpp_fused_gelu_0", 80));
 }
 
+TEST(OperatorWork, KnowsMacsApartFromOtherOperations) {
+  Recording recording;
+  recording.op("aten::add", 0, 90, "[[4, 4], [4, 4]]", R"(["float", "float"])");
+  EXPECT_TRUE(operator_work(recording.trace())->knows_macs());
+  Recording with_graph;
+  with_graph.op("aten::add", 0, 10, "[[4, 4], [4, 4]]", R"(["float", "float"])");
+  with_graph.op("a graph", 10, 90);
+  const OperatorWorkSummary summary = *operator_work(with_graph.trace());
+  EXPECT_TRUE(summary.knows_operations());
+  EXPECT_FALSE(summary.knows_macs());
+}
+
+TEST(OperatorWork, HasCommunicationApart) {
+  Recording recording;
+  recording.op("nccl:all_reduce", 0, 50);
+  recording.kernel(10, 70, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  recording.kernel(20, 30, "gemm");
+  const OperatorWorkSummary summary = *operator_work(recording.trace());
+  EXPECT_EQ(summary.all.device_time_ns, 100);
+  EXPECT_EQ(summary.all.communication_time_ns, 70);
+}
+
 TEST(OperatorWork, TellsThePassesApart) {
   Recording recording;
   recording.sequence(recording.op("aten::mm", 0, 10, kProduct, kFloats), 5, 0);

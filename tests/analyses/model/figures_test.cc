@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -122,6 +123,39 @@ TEST(ModelFigures, ABackwardPassCountsForItsOwnStepAlone) {
   EXPECT_EQ(number(figures, "peak_over_step_start_bytes"), 900);
 }
 
+TEST(ModelFigures, ActivationsAreWhatTheStepAllocatedWhateverItFrees) {
+  const ByName figures = figures_of(R"({"profile_memory":1,"traceEvents":[
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Device Type":0,"Device Id":-1,"Addr":1,"Bytes":900,"Total Allocated":900,"Total Reserved":0}},
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":10,"dur":40},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":11,"args":{"Device Type":0,"Device Id":-1,"Addr":1,"Bytes":-900,"Total Allocated":0,"Total Reserved":0}},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":12,"args":{"Device Type":0,"Device Id":-1,"Addr":2,"Bytes":50,"Total Allocated":50,"Total Reserved":0}},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":13,"args":{"Device Type":0,"Device Id":-1,"Addr":3,"Bytes":70,"Total Allocated":120,"Total Reserved":0}},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":14,"args":{"Device Type":0,"Device Id":-1,"Addr":3,"Bytes":-70,"Total Allocated":50,"Total Reserved":0}},
+      {"ph":"X","cat":"cpu_op","name":"MmBackward0","pid":1,"tid":1,"ts":35,"dur":2,"args":{"Fwd thread id":1,"Sequence number":1}}]})");
+  EXPECT_EQ(number(figures, "activation_bytes"), 50);
+}
+
+TEST(ModelFigures, OfAStepThatIsCutAreInNoMean) {
+  const std::string kernel =
+      R"("cat":"kernel","name":"k","pid":0,"tid":7,"args":{"device":0,"stream":7,"correlation":)";
+  const std::string launch =
+      R"("cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"args":{"correlation":)";
+  const ByName figures = figures_of(R"({"record_shapes":1,"traceEvents":[
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":100},
+      {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5,
+       "args":{"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]}},
+      {"ph":"X","ts":2,"dur":1,)" + launch +
+                                    R"(1}},
+      {"ph":"X","ts":20,"dur":50,)" +
+                                    kernel + R"(1}},
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":100,"dur":1}]})");
+  EXPECT_EQ(number(figures, "steps"), 1);
+  EXPECT_EQ(number(figures, "macs"), 24);
+  EXPECT_EQ(number(figures, "latency_mean_ns"), 100'000);
+  EXPECT_EQ(figures.at("backward_ns").how, FigureOrigin::not_recorded) << "none was seen";
+  EXPECT_EQ(number(figures, "gpu_kernel_ns"), 50'000);
+}
+
 TEST(ModelFigures, PercentilesNeedAHundredSteps) {
   const auto steps = [](int count) {
     std::string rows;
@@ -184,13 +218,16 @@ std::string one_operator(const std::string& name, int us) {
 
 TEST(ModelFigures, WithoutAnyCountAreNoZeros) {
   // A kernel of torch.compile or AOTInductor; and a copy, beside something that no operator shows.
-  for (const std::string& text :
-       {one_operator("graph_0_cpp_fused_gelu_0", 80), one_operator("aten::copy_", 10)}) {
+  for (const auto& [text, reason] :
+       {std::pair(one_operator("graph_0_cpp_fused_gelu_0", 80),
+                  "nothing is known of what graph_0_cpp_fused_gelu_0 computed"),
+        std::pair(one_operator("aten::conv2d", 80), "has no sizes of aten::conv2d"),
+        std::pair(one_operator("aten::copy_", 10), "compiled code")}) {
     const ByName figures = figures_of(text);
-    for (const char* const name : {"macs", "flops", "achieved_flops_per_s"}) {
+    for (const char* const name : {"macs", "flops", "achieved_flops_per_s", "mfu"}) {
       const ModelFigure& figure = figures.at(name);
       EXPECT_EQ(figure.how, FigureOrigin::not_recorded) << name;
-      EXPECT_NE(figure.note.find("compiled"), std::string::npos) << figure.note;
+      EXPECT_NE(figure.note.find(reason), std::string::npos) << name << ": " << figure.note;
     }
   }
   const ByName copies = figures_of(one_operator("aten::copy_", 80));
