@@ -26,8 +26,8 @@ struct StepMemory {
 
 /// `steps`: on the host, by time. The starts of backward passes are found by operators that name
 /// the thread of their forward pass or are called like one.
-/// `device`: one of `use`.
+/// `number`: of a device of `use`.
 StepMemory step_memory(const Trace& trace, const std::vector<StepTime>& steps, const MemoryUse& use,
-                       std::size_t device);
+                       std::size_t number);
 
 }  // namespace tbtrace::analyses

@@ -262,7 +262,8 @@ TEST(OperatorWork, KnowsMacsApartFromOtherOperations) {
 
 TEST(OperatorWork, HasCommunicationApart) {
   Recording recording;
-  recording.op("nccl:all_reduce", 0, 50);
+  recording.op("nccl:all_reduce", 0, 15);
+  recording.op("aten::mm", 16, 50);
   recording.kernel(10, 70, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   recording.kernel(20, 30, "gemm");
   const OperatorWorkSummary summary = *operator_work(recording.trace());
