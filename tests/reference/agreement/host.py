@@ -62,9 +62,10 @@ def places(answers, same):
         same(f"lines: {key} = {column} of {EXACT}", whole[key] or 0, added(answers.rows(EXACT), column))
     work = answers.totals("flops")
     for key in ("macs", "flops"):
-        same(f"flops: {key} = the total of lines", work[key], whole[key] or 0)
+        # Without sizes of operators nothing is known.
+        same(f"flops: {key} = the total of lines", work[key] or 0, whole[key] or 0)
     same("flops: backward_macs + recomputed_macs = backward_macs of lines",
-         work["backward_macs"] + work["recomputed_macs"], whole["backward_macs"] or 0)
+         (work["backward_macs"] or 0) + (work["recomputed_macs"] or 0), whole["backward_macs"] or 0)
 
 
 def summary(answers, same):
@@ -105,15 +106,16 @@ def flops(answers, same):
     rows, totals = answers.rows("flops"), answers.totals("flops")
     keys = ("count", "macs", "flops", "torch_flops", "device_time_total_ns", "cpu_time_total_ns")
     for key in keys:
-        same(f"flops: {key} of rows = its total", added(rows, key), totals[key])
+        same(f"flops: {key} of rows = its total", added(rows, key), totals[key] or 0)
     for state in ("unknown_sizes", "no_rule", "inside"):
         some = [row for row in rows if row["state"] == state]
         for name, key in (("count", "count"), ("device_time_ns", "device_time_total_ns"),
                           ("cpu_time_ns", "cpu_time_total_ns")):
             if f"{state}_{name}" in totals:
                 same(f"flops: rows with {state} = {state}_{name}", added(some, key), totals[f"{state}_{name}"])
-    same("flops: forward + backward + recomputed MACs = macs", totals["forward_macs"] + totals["backward_macs"]
-         + totals["recomputed_macs"], totals["macs"])
+    parts = [totals[f"{part}_macs"] for part in ("forward", "backward", "recomputed")]
+    same("flops: all sums are known or none", len({total is None for total in (*parts, totals["macs"], totals["flops"])}), 1)
+    same("flops: forward + backward + recomputed MACs = macs", sum(part or 0 for part in parts), totals["macs"] or 0)
     shapes = "flops --group-by-input-shape"
     same(f"{shapes}: totals = those of flops", answers.totals(shapes), totals)
     names = ("name", "state", "runs_on", "precision")
