@@ -83,6 +83,11 @@ class FiguresOfModel {
     return StepRange{first.number, last.number};
   }
 
+  const char* why_no_steps() const {
+    return trace_.steps().empty() ? kNeedsSteps
+                                  : "no such step is whole: the recording ended too early";
+  }
+
   double steps() const { return static_cast<double>(breakdown_.steps.size()); }
 
   void add_parameters(const ModuleTree& modules) {
@@ -143,9 +148,7 @@ class FiguresOfModel {
       return "the file has no sizes of " + row.name + " and does not tell what else was computed";
     }
     if (longest != nullptr && longest->name == OperatorWork::kUnattributed) {
-      return "nothing is known of what kernels computed that no operator launched, such as those "
-             "of "
-             "graphs";
+      return "nothing is known of kernels that no operator launched, such as those of graphs";
     }
     if (longest != nullptr) return "nothing is known of what " + longest->name + " computed";
     return "operators take less than half of the time; what ran outside of them, such as compiled "
@@ -190,7 +193,7 @@ class FiguresOfModel {
   std::string why_samples(const OperatorWorkSummary& work) const {
     if (options_.samples_per_step) return "as given";
     if (samples_) return "the first dimension of what a step's first layer took";
-    if (work.steps == 0) return kNeedsSteps;
+    if (work.steps == 0) return why_no_steps();
     const std::string remedy = "; or " + options_.how_to_set_the_samples;
     if (!work.has_shapes) return missing_data_text(trace_, RecordedOption::record_shapes) + remedy;
     return "no layer's input tells it; " + options_.how_to_set_the_samples;
@@ -271,8 +274,8 @@ class FiguresOfModel {
     for (const StepTime& step : breakdown_.steps) ns.push_back(step.duration_ns());
     std::ranges::sort(ns);
     add("steps", static_cast<std::uint64_t>(ns.size()), FigureOrigin::counted,
-        ns.empty() ? kNeedsSteps : "that the times below are of");
-    const std::string note = ns.empty() ? kNeedsSteps : "with the profiler on";
+        ns.empty() ? why_no_steps() : "that the times below are of");
+    const std::string note = ns.empty() ? why_no_steps() : "with the profiler on";
     const auto put = [&](const char* name, std::size_t least, auto value) {
       const bool has_enough = !ns.empty() && ns.size() >= least;
       add(name, has_enough ? Cell(value()) : Cell(), FigureOrigin::measured,
@@ -314,7 +317,7 @@ class FiguresOfModel {
     const bool has_value = was_recorded && !breakdown_.steps.empty();
     add(std::move(name), has_value ? Cell(mean_ns) : Cell(), FigureOrigin::measured,
         has_value                  ? note
-        : breakdown_.steps.empty() ? kNeedsSteps
+        : breakdown_.steps.empty() ? why_no_steps()
                                    : why_not);
   }
 
@@ -322,7 +325,7 @@ class FiguresOfModel {
     const bool has_time = mean_ns_ > 0;
     add("throughput_per_s", samples_ && has_time ? Cell(*samples_ * 1e9 / mean_ns_) : Cell(),
         options_.samples_per_step ? FigureOrigin::measured : FigureOrigin::estimated,
-        !has_time  ? kNeedsSteps
+        !has_time  ? why_no_steps()
         : samples_ ? "samples_per_step by latency_mean_ns"
                    : "samples_per_step is not known");
     const bool has_rate = work.has_shapes && work.knows_operations() && work.steps > 0 && has_time;

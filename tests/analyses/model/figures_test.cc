@@ -140,20 +140,24 @@ TEST(ModelFigures, OfAStepThatIsCutAreInNoMean) {
       R"("cat":"kernel","name":"k","pid":0,"tid":7,"args":{"device":0,"stream":7,"correlation":)";
   const std::string launch =
       R"("cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"args":{"correlation":)";
-  const ByName figures = figures_of(R"({"record_shapes":1,"traceEvents":[
+  const std::string text = R"({"record_shapes":1,"traceEvents":[
       {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":100},
       {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5,
        "args":{"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]}},
-      {"ph":"X","ts":2,"dur":1,)" + launch +
-                                    R"(1}},
+      {"ph":"X","ts":2,"dur":1,)" +
+                           launch +
+                           R"(1}},
       {"ph":"X","ts":20,"dur":50,)" +
-                                    kernel + R"(1}},
-      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":100,"dur":1}]})");
+                           kernel + R"(1}},
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":100,"dur":1}]})";
+  const ByName figures = figures_of(text);
   EXPECT_EQ(number(figures, "steps"), 1);
   EXPECT_EQ(number(figures, "macs"), 24);
   EXPECT_EQ(number(figures, "latency_mean_ns"), 100'000);
   EXPECT_EQ(figures.at("backward_ns").how, FigureOrigin::not_recorded) << "none was seen";
   EXPECT_EQ(number(figures, "gpu_kernel_ns"), 50'000);
+  const ByName cut = figures_of(text, {.steps = StepRange{2, 2}});
+  EXPECT_EQ(cut.at("latency_mean_ns").note, "no such step is whole: the recording ended too early");
 }
 
 TEST(ModelFigures, PercentilesNeedAHundredSteps) {
