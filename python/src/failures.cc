@@ -47,7 +47,7 @@ void translate(const std::exception_ptr& thrown, void* payload) {
     std::rethrow_exception(thrown);
   } catch (const Failure& failure) {
     if (PyErr_Occurred() != nullptr) return;  // what ended the work, such as a KeyboardInterrupt
-    PyErr_SetString(failure.is_missing_file
+    PyErr_SetString(failure.is_missing_file()
                         ? exceptions.missing_file
                         : exception_for(failure.status().code(), exceptions.trace_error),
                     failure.what());
@@ -68,9 +68,7 @@ void check_there(const Status& read, const std::string& path) {
   std::error_code why;
   const bool may_be_missing = read.code() == StatusCode::unreadable_input && path != "-";
   if (!may_be_missing || std::filesystem::exists(path, why) || why) return;
-  Failure failure(path, read);
-  failure.is_missing_file = true;
-  throw failure;
+  throw Failure::missing_file(path, read);
 }
 
 void wrong_argument(const std::string& sentence) {

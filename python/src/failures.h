@@ -18,17 +18,24 @@ namespace tbtrace::python {
 class Failure : public std::exception {
  public:
   explicit Failure(Status status) : status_(std::move(status)) {}
+  /// Of a file that is not there.
+  static Failure missing_file(const std::string& path, const Status& status) {
+    Failure failure(path, status);
+    failure.is_missing_file_ = true;
+    return failure;
+  }
   /// With what it is about before the sentence: `trace.json: ...`.
   Failure(const std::string& subject, const Status& status)
       : status_(status.code(), subject + ": " + status.message()) {}
 
   const Status& status() const { return status_; }
   /// Whether it is a file that is not there.
-  bool is_missing_file = false;
+  bool is_missing_file() const { return is_missing_file_; }
   const char* what() const noexcept override { return status_.message().c_str(); }
 
  private:
   Status status_;
+  bool is_missing_file_ = false;
 };
 
 /// The value, or a Failure.

@@ -269,7 +269,7 @@ class TorchTable {
     return row.input_shapes.empty() && facts_.grouped_by_shape ? "[]" : row.input_shapes;
   }
 
-  std::string key_text(const OperatorRow& row, GroupKey key) const {
+  static std::string key_text(const OperatorRow& row, GroupKey key) {
     return row.values ? report::group_text(*row.values, key) : std::string();
   }
 
