@@ -62,7 +62,7 @@ struct GroupValues {
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> step;
 
-  auto operator<=>(const GroupValues&) const = default;
+  auto operator<=>(const GroupValues&) const = default;  // NOLINT(modernize-use-nullptr): in std
 };
 
 }  // namespace tbtrace
