@@ -85,7 +85,7 @@ class MemoryWalk {
 
  private:
   void find_devices();
-  void draw_curve(std::size_t device);
+  void draw_curve(std::size_t number);
   void find_peak(WalkedDevice& device) const;
   void pair_records();
   void allocate(std::size_t device, std::size_t row, std::size_t place,
