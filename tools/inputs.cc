@@ -89,9 +89,11 @@ int InputLoop::run(const TakeTrace& take_trace, const TakePartial& take_partial,
   }
   for (std::size_t input = 0; input < found_->paths.size(); ++input) {
     const std::string& path = found_->paths[input];
-    MadePartial made = ahead ? ahead->next() : MadePartial();
-    const int code = made.is_trace ? take_made(std::move(made), path, take_partial)
-                                   : take(path, take_trace, take_partial);
+    const auto take_next = [&](MadePartial made) {
+      return made.is_trace ? take_made(std::move(made), path, take_partial)
+                           : take(path, take_trace, take_partial);
+    };
+    const int code = take_next(ahead ? ahead->next() : MadePartial());
     if (code != kDone) fail(code);
     if (code != kDone && rules_.needs_all) return code;
     if (!rules_.counted.empty()) console_.count(rules_.counted, input + 1, found_->paths.size());
