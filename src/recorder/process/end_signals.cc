@@ -141,12 +141,12 @@ Status close_on_signals(std::span<const int> signals, std::chrono::milliseconds 
   stay_until_the_end();
   Watch* here = watch.load();
   if (here == nullptr || here->process != ::getpid()) {
-    if (const Status made = make_watch(timeout); !made.ok()) return made;
+    if (Status made = make_watch(timeout); !made.ok()) return made;
     here = watch.load();
   }
   here->timeout_ms = std::max<std::int64_t>(here->timeout_ms, timeout.count());
   for (const int signal : signals) {
-    if (const Status watched = watch_for(*here, signal); !watched.ok()) return watched;
+    if (Status watched = watch_for(*here, signal); !watched.ok()) return watched;
   }
   return {};
 }
