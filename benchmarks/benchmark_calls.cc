@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const torch::Tensor numbers = torch::randn({448, 448});
   const torch::Tensor images = torch::randn({4, 16, 96, 96});
   const torch::Tensor filters = torch::randn({32, 16, 3, 3});
-  // Calls write into memory that is there: what an allocator does differs between two processes.
+  // Calls write into memory that is there, so that allocators are not compared.
   torch::Tensor result = torch::empty_like(wide);
   torch::Tensor transposed = torch::empty({4000, 2000});
   torch::Tensor product = torch::empty_like(square);

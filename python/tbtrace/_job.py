@@ -129,9 +129,8 @@ class Job:
         return self.partial.summary()
 
     def operators(self, group_by: OperatorGroup | Sequence[OperatorGroup] | None = None) -> _tbtrace.Operators:
-        """A row per operator, summed over all traces; also by 'shape', 'stack' or 'overload_name', or several
-        of these. Those of each trace: tbtrace.local.rows(). Times are
-        integers in ns.
+        """A row per operator, summed over all traces; also by 'shape', 'stack' or 'overload_name', or
+        several of these. Those of each trace: tbtrace.local.rows(). Times are integers in ns.
 
             job.operators().to_pandas()
         """

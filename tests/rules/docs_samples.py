@@ -8,7 +8,8 @@
   those that record.
 - A ```console block of README.md, docs/questions.md, docs/compare.md and docs/toolbox.md whose first line starts with
   `$ tbtrace` is run, command by command, in a folder that has examples/ and tests/. What a command prints (both streams)
-  must be what stands under it; a line `...` stands for any number of lines, and trailing blanks do not count. A flame graph that they write is the one in docs/pictures/. In
+  must be what stands under it; a line `...` stands for any number of lines, and trailing blanks do not count.
+  A flame graph that they write is the one in docs/pictures/. In
   other console blocks nothing is run.
 - Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
 - Each link to a file of the project leads to one, and to a heading in it.

@@ -351,10 +351,6 @@ class Rows {
   OperatorWorkSummary summary_;
 };
 
-}  // namespace
-
-namespace {
-
 /// `counted`: of what there is a sum.
 bool knows(const OperatorWorkSummary& summary, std::uint64_t counted) {
   std::uint64_t uncounted = 0;
@@ -362,7 +358,7 @@ bool knows(const OperatorWorkSummary& summary, std::uint64_t counted) {
     const bool counts = row.state == WorkState::counted || row.state == WorkState::inside;
     if (!counts) uncounted += row.count;
   }
-  return analyses::knows_operations({.flops = static_cast<double>(counted),
+  return analyses::knows_operations({.counted = static_cast<double>(counted),
                                      .uncounted = static_cast<double>(uncounted),
                                      .device_ns = static_cast<double>(summary.all.device_time_ns),
                                      .cpu_ns = static_cast<double>(summary.all.cpu_time_ns),

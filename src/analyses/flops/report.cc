@@ -81,7 +81,7 @@ double number(const Cell* cell) {
 void set_ratios(Totals& totals) {
   const auto sum = [&](std::string_view name) { return number(report::total_named(totals, name)); };
   const bool is_known =
-      analyses::knows_operations({.flops = sum("flops"),
+      analyses::knows_operations({.counted = sum("flops"),
                                   .uncounted = sum("no_rule_count") + sum("unknown_sizes_count"),
                                   .device_ns = sum("device_time_total_ns"),
                                   .cpu_ns = sum("cpu_time_total_ns"),

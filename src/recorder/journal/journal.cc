@@ -207,7 +207,7 @@ void Journal::run() {
   }
 }
 
-/// What is done with each heartbeat. False: there is no room for more slots.
+/// Called with each heartbeat. Returns false if there is no room for more slots.
 bool Journal::look_after(std::chrono::steady_clock::time_point& synced) {
   using Clock = std::chrono::steady_clock;
   const Status prepared = slots_.prepare();
