@@ -191,7 +191,8 @@ TEST_P(KilledAtAnyMoment, LosesOnlyTheRecordThatIsBeingWritten) {
     ::kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) continue;  // no slot was free when it needed one
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+      continue;  // no slot was free when it needed one
     ASSERT_TRUE(WIFSIGNALED(status)) << status;
     ++killed;
     const RestoredJournal found = restored(dir.root());
