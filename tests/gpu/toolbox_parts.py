@@ -6,6 +6,9 @@ from traces import Trace
 
 TIME_APART = 0.05  # of a call of a millisecond or more
 RECORDED_APART = 0.2  # of two runs that are recorded, each once
+# LibTorch's allocator leaves up to 1 MiB of a free block with what it gives (should_split() of CUDACachingAllocator.cpp),
+# which depends on what was free; input, output and workspace of a layer are there at once.
+UNSPLIT_BYTES = 3 << 20
 
 
 def apart(got, expected):
@@ -46,14 +49,17 @@ def speed(part):
     one, batch = model["batches"]
     equal(part, "device", model["device"], "cuda")
     equal(part, "batch sizes", [one["batch_size"], batch["batch_size"]], [1, got["images"]])
-    for name, figures, reference, most in (("of the batch", batch, got["event_ms"], TIME_APART),
-                                           ("of one image", one, got["event_one_ms"], 0.25)):
-        near(part, f"time of events {name}", figures["device_latency"]["p50_ns"] * 1e-6, reference, most)
-        near(part, f"latency {name}", figures["latency"]["p50_ns"] * 1e-6, reference, most)
+    for name in ("device_latency", "latency"):
+        near(part, f"{name} of the batch", batch[name]["p50_ns"] * 1e-6, got["event_ms"], TIME_APART)
+        # One image takes as long as the host needs to launch it, which is one time and another.
+        least, most = (one[name][end] * 1e-6 for end in ("min_ns", "max_ns"))
+        part.check(least <= got["event_one_ms"] <= most,
+                   f"{name} of one image: {least} to {most}, events {got['event_one_ms']}")
     latency_ms = batch["latency"]["p50_ns"] * 1e-6
     part.check(got["event_ms"] >= 1, f"the batch takes {got['event_ms']} ms, too little to compare")
-    equal(part, "peak memory of the batch", batch["peak_memory_bytes"], got["peak_bytes"])
-    equal(part, "peak memory of one image", one["peak_memory_bytes"], got["peak_one_bytes"])
+    for name, figures, reference in (("of the batch", batch, got["peak_bytes"]),
+                                     ("of one image", one, got["peak_one_bytes"])):
+        near(part, f"peak memory {name}", figures["peak_memory_bytes"], reference, UNSPLIT_BYTES / reference)
     for figures in (one, batch):
         images = figures["batch_size"]
         equal(part, f"multiply-adds of {images}", figures["macs"], resnet18_macs(images))

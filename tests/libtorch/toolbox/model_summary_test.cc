@@ -1,4 +1,5 @@
 // What model_summary() says of models whose sizes are published, and of what it cannot know.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -151,6 +152,27 @@ TEST(ModelSummary, CountsResNet50AndItsTraining) {
   EXPECT_EQ(total.backward_macs, std::uint64_t{2} * 4089184256U - 118013952U);
   EXPECT_EQ(total.macs, 12149538816U);
   EXPECT_EQ(layer_of(summary, "conv1").backward_macs, 118013952U);
+}
+
+TEST(ModelSummary, WhatAStepDoesWithTheModelsOwnTensorsIsNoPartOfItsFlow) {
+  nn::Sequential model(nn::Linear(6, 5), nn::ReLU(), nn::Linear(5, 3));
+  const torch::Tensor input = torch::randn({8, 6});
+  torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.1));
+  const ModelSummary summary = model_summary(*model, [&] {
+    for (const torch::Tensor& parameter : model->parameters()) {  // as zero_grad() does it
+      const torch::Tensor& gradient = parameter.grad();
+      if (gradient.defined()) parameter.mutable_grad() = gradient.detach();
+      parameter.mutable_grad().reset();
+    }
+    model->forward(input).sum().backward();
+    optimizer.step();
+  });
+  EXPECT_THAT(summary.total().inputs, ElementsAre(shape({8, 6})));
+  const auto is_detach = [](const LayerCost& layer) { return layer.type == "aten::detach"; };
+  const auto detach = std::ranges::find_if(summary.layers, is_detach);
+  ASSERT_NE(detach, summary.layers.end());
+  EXPECT_EQ(detach->calls, 4U);
+  EXPECT_EQ(std::ranges::count_if(summary.layers, is_detach), 1);
 }
 
 TEST(ModelSummary, LeavesTheModelAsItWas) {

@@ -6,8 +6,8 @@
 
 namespace tbtrace::libtorch {
 
-LayerPlaces::LayerPlaces(const Trace& trace, const ModelParts* parts)
-    : trace_(trace), parts_(parts), modules_(trace) {
+LayerPlaces::LayerPlaces(const RecordedRun& run, const ModelParts* parts)
+    : run_(run), trace_(*run.trace), parts_(parts), modules_(trace_) {
   if (parts == nullptr) return;
   layers_.front().part = 0;
   for (std::size_t part = 0; part < parts->parts.size(); ++part) {
@@ -59,13 +59,25 @@ bool LayerPlaces::has_functions(Place place) const {
   return !layer.part || !parts_->parts[*layer.part].children.empty() || *layer.part == 0;
 }
 
-LayerPlaces::Place LayerPlaces::place_of_function(Place inside, std::string_view name) {
+bool LayerPlaces::has_tensors_of_the_model_only(EventId range) const {
+  if (run_.observed.empty()) return false;
+  const std::uint32_t observed = run_.observed[index(range)];
+  if (observed == RecordedRun::kNone) return false;
+  const ObservedOperator& op = run_.operators[observed];
+  return op.inputs.empty() && op.outputs.empty();
+}
+
+LayerPlaces::Place LayerPlaces::place_of_function(Place inside, EventId range) {
+  const std::string_view name = trace_.name(range);
   const Place around = layer_of(inside);
   Called& called = called_[around];
-  const std::uint32_t number = std::min(called.functions, kMostFunctions);
-  ++called.functions;
-  const auto [entry, is_new] = functions_.try_emplace(
-      FunctionKey{around, called.module, number, name}, static_cast<Place>(layers_.size()));
+  FunctionKey key{around, called.module, std::min(called.functions, kMostFunctions), name};
+  if (has_tensors_of_the_model_only(range)) {
+    key = {around, kNoModule, 0, name};
+  } else {
+    ++called.functions;
+  }
+  const auto [entry, is_new] = functions_.try_emplace(key, static_cast<Place>(layers_.size()));
   if (is_new) {
     layers_.push_back({.parent = around,
                        .is_model = false,
@@ -91,7 +103,7 @@ LayerPlaces::Place LayerPlaces::place_in(Place around, EventId range, bool is_ba
   // An operator of TorchScript names its module itself, and has no frame around it.
   const bool is_function = !is_backward && trace_.kind(range) == EventKind::cpu_op &&
                            analyses::is_operator_name(trace_.name(range)) && has_functions(place);
-  return is_function ? place_of_function(place, trace_.name(range)) : place;
+  return is_function ? place_of_function(place, range) : place;
 }
 
 }  // namespace tbtrace::libtorch

@@ -1,6 +1,6 @@
 // The layers of a recorded run as a tree of places: its modules, and the functions that are called
 // between modules.
-// Refers to its Trace and parts, which must outlive it. Not synchronised.
+// Refers to its run and parts, which must outlive it. Not synchronised.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,15 @@
 #include "analyses/modules/places.h"
 #include "analyses/modules/work_places.h"
 #include "libtorch/toolbox/layers/model_parts.h"
+#include "libtorch/toolbox/layers/recorded_run.h"
 
 namespace tbtrace::libtorch {
 
 /// A function is known by its operator, the module around it, the module that this called before,
 /// and how many functions were called since then. So layers that are called again have the same
-/// functions again, and in a loop each module is followed by the same ones.
+/// functions again, and in a loop each module is followed by the same ones. Operators that take and
+/// give tensors of the model only, such as a `detach` of each gradient, are one function for each
+/// operator: what flows through the model does not pass them.
 class LayerPlaces {
  public:
   using Place = analyses::Place;
@@ -40,7 +43,7 @@ class LayerPlaces {
   /// The calls of a module after which its functions are told apart by their operators only.
   static constexpr std::uint32_t kMostFunctions = 64;
 
-  LayerPlaces(const Trace& trace, const ModelParts* parts);
+  LayerPlaces(const RecordedRun& run, const ModelParts* parts);
 
   /// For analyses::find_places(). The root, 0, is the model or the callable.
   Place place_in(Place around, EventId range, bool is_backward);
@@ -56,16 +59,19 @@ class LayerPlaces {
  private:
   Place place_of_module(analyses::Place module);
   std::optional<std::size_t> part_of(analyses::Place module) const;
-  Place place_of_function(Place inside, std::string_view name);
+  Place place_of_function(Place inside, EventId range);
   bool has_functions(Place place) const;
+  bool has_tensors_of_the_model_only(EventId range) const;
 
   /// What a module called last.
   struct Called {
     Place module = 0;
     std::uint32_t functions = 0;
   };
+  static constexpr Place kNoModule = UINT32_MAX;
   using FunctionKey = std::tuple<Place, Place, std::uint32_t, std::string_view>;
 
+  const RecordedRun& run_;
   const Trace& trace_;
   const ModelParts* parts_;
   analyses::ModulePlaces modules_;

@@ -23,7 +23,7 @@ using analyses::WorkOwners;
 class Building {
  public:
   Building(const RecordedRun& run, const ModelParts* parts)
-      : run_(run), trace_(*run.trace), parts_(parts), places_(trace_, parts) {}
+      : run_(run), trace_(*run.trace), parts_(parts), places_(run, parts) {}
 
   LayerTree build() {
     where_ = analyses::find_places(trace_, analyses::ForwardOperators(trace_),

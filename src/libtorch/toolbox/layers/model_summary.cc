@@ -311,10 +311,14 @@ ModelSummary summarize_run(const Given& given, const toolbox_detail::Run& run,
   what.run = [&] { run(returned); };
   what.model = given.model;
   what.on_cuda = given.on_cuda;
+  std::vector<at::Tensor> gradients;  // held, so that no tensor of the run gets the storage of one
   if (given.parts != nullptr) {
     for (const ModelTensor& tensor : given.parts->tensors) {
-      const void* const storage = libtorch::storage_of(tensor.tensor);
-      if (storage != nullptr) what.storages.insert(storage);
+      gradients.push_back(tensor.tensor.grad());
+      for (const at::Tensor& own : {tensor.tensor, gradients.back()}) {
+        const void* const storage = libtorch::storage_of(own);
+        if (storage != nullptr) what.storages.insert(storage);
+      }
     }
   }
   libtorch::RecordedRun recorded = libtorch::record_run(what);

@@ -39,7 +39,7 @@ struct RecordedRun {
 struct RunToRecord {
   std::function<void()> run;
   const torch::nn::Module* model = nullptr;  ///< whose modules become frames
-  std::unordered_set<const void*> storages;  ///< of the model's tensors
+  std::unordered_set<const void*> storages;  ///< of the model's tensors, which live until it ends
   bool on_cuda = false;
   bool with_outputs = true;
   bool with_memory = false;
