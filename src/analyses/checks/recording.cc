@@ -51,6 +51,12 @@ std::uint64_t logged(const Trace& trace, std::string_view text) {
   return sum;
 }
 
+/// What the recorder says of the device's activity, if it is not all there.
+std::string_view device_tracing_problem(const Trace& trace) {
+  const std::string_view problem = metadata(trace, "tbtrace_device_tracing");
+  return problem.size() > 2 ? problem.substr(1, problem.size() - 2) : std::string_view{};
+}
+
 }  // namespace
 
 void find_no_events(const Trace& trace, CheckHits& hits) {
@@ -97,9 +103,18 @@ void find_lost_device_records(const Trace& trace, CheckHits& hits) {
   hits.count += dropped;
 }
 
-void find_device_tracing_problem(const Trace& trace, CheckHits& hits) {
-  const std::string_view problem = metadata(trace, "tbtrace_device_tracing");
-  if (problem.size() > 2) hits.add(problem.substr(1, problem.size() - 2));
+void find_failed_device_tracing(const Trace& trace, CheckHits& hits) {
+  const std::string_view problem = device_tracing_problem(trace);
+  if (!problem.empty() && links_of(trace).device_work().empty()) hits.add(problem);
+}
+
+void find_incomplete_device_tracing(const Trace& trace, CheckHits& hits) {
+  const std::string_view problem = device_tracing_problem(trace);
+  if (problem.empty() || links_of(trace).device_work().empty()) return;
+  hits.add(problem);
+  if (!recovered_recording(trace)) return;
+  hits.severity = CheckSeverity::info;
+  hits.remedy = "kernels and memcpys of the process's last second may be missing";
 }
 
 void find_out_of_range_records(const Trace& trace, CheckHits& hits) {

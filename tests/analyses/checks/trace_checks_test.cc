@@ -211,6 +211,22 @@ TEST(TraceChecks, CountsOfTheRecording) {
   EXPECT_EQ(described(with_member("tbtrace_device_tracing", "\"\""), "device_tracing_failed"), "");
 }
 
+TEST(TraceChecks, ADeviceThatWasRecordedInPartDidNotFail) {
+  const auto trace = [](bool is_recovered) {
+    TraceBuilder builder;
+    add(builder, {.category = "kernel", .name = "gemm", .start = 3, .duration = 1, .thread = 7});
+    builder.set_metadata("tbtrace_device_tracing", "\"ended early\"");
+    if (is_recovered) builder.set_metadata("tbtrace_recovered", "{}");
+    return finished(builder);
+  };
+  EXPECT_EQ(described(trace(false), "device_tracing_failed"), "");
+  EXPECT_EQ(described(trace(false), "device_tracing_incomplete"), "warning 1 ended early");
+  EXPECT_EQ(described(trace(true), "device_tracing_incomplete"), "info 1 ended early");
+  EXPECT_EQ(described(with_member("tbtrace_device_tracing", "\"no driver\""),
+                      "device_tracing_incomplete"),
+            "");
+}
+
 TEST(TraceChecks, WhatKinetoLogged) {
   EXPECT_EQ(described(with_member("WARNING", R"(["W: Dropped 12 activity records"])"),
                       "lost_device_records"),
