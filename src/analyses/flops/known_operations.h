@@ -1,7 +1,29 @@
-// When a sum of no operations says that nothing was computed. A pure function.
+// What of a recording's work is in no sum of operations, and when a sum of none says that nothing was
+// computed. Pure functions.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
+#include <tbtrace/flops.h>
+
 namespace tbtrace::analyses {
+
+/// What it computes is in no sum.
+constexpr bool is_uncounted(WorkState state) {
+  return state == WorkState::no_rule || state == WorkState::unknown_sizes;
+}
+
+/// Rows that are in no sum, apart from communication, which computes nothing.
+struct UncountedWork {
+  bool on_device = false;    ///< times are of the device, else of the host
+  std::uint64_t count = 0;   ///< of operators
+  std::int64_t time_ns = 0;
+  std::int64_t all_time_ns = 0;  ///< of all rows, also counted ones and communication
+  std::string longest;           ///< its name
+};
+
+UncountedWork uncounted_work(const OperatorWorkSummary& summary);
 
 /// Sums of a recording, or of several. `uncounted`: operators without a rule or without sizes.
 struct WorkTotals {

@@ -355,8 +355,7 @@ class Rows {
 bool knows(const OperatorWorkSummary& summary, std::uint64_t counted) {
   std::uint64_t uncounted = 0;
   for (const OperatorWork& row : summary.rows) {
-    const bool counts = row.state == WorkState::counted || row.state == WorkState::inside;
-    if (!counts) uncounted += row.count;
+    if (analyses::is_uncounted(row.state)) uncounted += row.count;
   }
   return analyses::knows_operations({.counted = static_cast<double>(counted),
                                      .uncounted = static_cast<double>(uncounted),

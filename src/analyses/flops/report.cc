@@ -152,17 +152,10 @@ Totals joined_totals(const Totals& sums, const Table&) {
 
 /// Empty where nearly all that computes is counted.
 std::string uncounted_note(const OperatorWorkSummary& summary) {
-  const bool on_device = summary.all.device_time_ns > 0;
-  std::int64_t uncounted_ns = 0;
-  for (const OperatorWork& row : summary.rows) {
-    if (row.state != WorkState::no_rule && row.state != WorkState::unknown_sizes) continue;
-    add_bounded(uncounted_ns,
-                on_device ? row.device_time_ns - row.communication_time_ns : row.cpu_time_ns);
-  }
-  const std::int64_t all_ns = on_device ? summary.all.device_time_ns : summary.all.cpu_time_ns;
-  if (all_ns <= 0 || share(uncounted_ns, all_ns) <= 0.1) return {};
-  std::string note = std::to_string(std::lround(100 * share(uncounted_ns, all_ns))) + " % of the " +
-                     (on_device ? "device" : "CPU") +
+  const analyses::UncountedWork work = analyses::uncounted_work(summary);
+  if (work.all_time_ns <= 0 || share(work.time_ns, work.all_time_ns) <= 0.1) return {};
+  std::string note = std::to_string(std::lround(100 * share(work.time_ns, work.all_time_ns))) +
+                     " % of the " + (work.on_device ? "device" : "CPU") +
                      " time is of work that is not counted (graphs, custom kernels, operators "
                      "without a rule or sizes)";
   if (summary.all.communication_time_ns > 0) note += ", apart from communication";

@@ -26,11 +26,6 @@ struct WorkOwner {
   WorkState state = WorkState::no_rule;
   WorkPhase phase = WorkPhase::forward;
   CountedOperator work;  ///< if it is counted
-
-  /// What it computes is in no count.
-  bool is_uncounted() const {
-    return state == WorkState::no_rule || state == WorkState::unknown_sizes;
-  }
 };
 
 class WorkOwners {

@@ -12,8 +12,10 @@
 #include <tbtrace/modules.h>
 #include <tbtrace/steps.h>
 
+#include "analyses/flops/known_operations.h"
 #include "analyses/model/step_memory.h"
 #include "base/quantile.h"
+#include "base/share.h"
 #include "report/optional_cell.h"
 
 namespace tbtrace {
@@ -142,7 +144,7 @@ class FiguresOfModel {
   static std::string why_nothing_is_counted(const OperatorWorkSummary& work) {
     const OperatorWork* longest = nullptr;
     for (const OperatorWork& row : work.rows) {
-      if (row.state != WorkState::unknown_sizes && row.state != WorkState::no_rule) continue;
+      if (!analyses::is_uncounted(row.state)) continue;
       if (longest == nullptr) longest = &row;  // rows are by time
       if (row.state != WorkState::unknown_sizes) continue;
       return "the file has no sizes of " + row.name + " and does not tell what else was computed";
@@ -207,31 +209,16 @@ class FiguresOfModel {
 
   /// Work that is in no count, so that nobody takes it for none.
   void add_uncounted(const OperatorWorkSummary& work) {
-    std::uint64_t count = 0;
-    std::int64_t ns = 0;
-    std::int64_t most_ns = -1;
-    std::string longest;
-    for (const OperatorWork& row : work.rows) {
-      if (row.state != WorkState::unknown_sizes && row.state != WorkState::no_rule) continue;
-      const bool is_communication =
-          row.device_time_ns > 0 && row.communication_time_ns == row.device_time_ns;
-      if (is_communication) continue;
-      const std::int64_t row_ns =
-          work.has_device_work ? row.device_time_ns - row.communication_time_ns : row.cpu_time_ns;
-      count += row.count;
-      ns += row_ns;
-      if (row_ns > most_ns) longest = row.name;
-      most_ns = std::max(most_ns, row_ns);
-    }
-    const std::int64_t all_ns =
-        work.has_device_work ? work.all.device_time_ns : work.all.cpu_time_ns;
-    if (!work.has_shapes || all_ns <= 0) return;
-    add("uncounted_time_share", static_cast<double>(ns) / static_cast<double>(all_ns),
+    const analyses::UncountedWork uncounted = analyses::uncounted_work(work);
+    if (!work.has_shapes || uncounted.all_time_ns <= 0) return;
+    add("uncounted_time_share", share(uncounted.time_ns, uncounted.all_time_ns),
         FigureOrigin::measured,
-        count == 0 ? "every operator that ran is counted"
-                   : "of " + std::to_string(count) + (count == 1 ? " operator" : " operators") +
-                         " whose operations are not known, longest " + longest +
-                         "; `tbtrace flops` lists them");
+        uncounted.count == 0
+            ? "every operator that ran is counted"
+            : "of " + std::to_string(uncounted.count) +
+                  (uncounted.count == 1 ? " operator" : " operators") +
+                  " whose operations are not known, longest " + uncounted.longest +
+                  "; `tbtrace flops` lists them");
   }
 
   void add_memory(const MemoryUse& memory) {

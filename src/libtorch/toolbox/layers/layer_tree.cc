@@ -9,6 +9,7 @@
 
 #include "analyses/attribution/forward_operators.h"
 #include "analyses/attribution/owners.h"
+#include "analyses/flops/known_operations.h"
 #include "analyses/flops/work_owners.h"
 #include "base/bounded_sum.h"
 #include "libtorch/toolbox/layers/layer_places.h"
@@ -98,7 +99,7 @@ class Building {
     const auto entry_of = [&](std::uint32_t number) -> UncountedOperator* {
       if (number == WorkOwners::kNone) return nullptr;
       const WorkOwner& owner = owners.owners()[number];
-      if (!owner.is_uncounted()) return nullptr;
+      if (!analyses::is_uncounted(owner.state)) return nullptr;
       return &by_name[{trace_.name(owner.op), owner.state == WorkState::unknown_sizes}];
     };
     for (std::uint32_t number = 0; number < owners.owners().size(); ++number) {
