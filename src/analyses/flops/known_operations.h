@@ -1,5 +1,5 @@
-// What of a recording's work is in no sum of operations, and when a sum of none says that nothing was
-// computed. Pure functions.
+// What of a recording's work is in no sum of operations, and when a sum of none says that nothing
+// was computed. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ constexpr bool is_uncounted(WorkState state) {
 
 /// Rows that are in no sum, apart from communication, which computes nothing.
 struct UncountedWork {
-  bool on_device = false;    ///< times are of the device, else of the host
-  std::uint64_t count = 0;   ///< of operators
+  bool on_device = false;   ///< times are of the device, else of the host
+  std::uint64_t count = 0;  ///< of operators
   std::int64_t time_ns = 0;
   std::int64_t all_time_ns = 0;  ///< of all rows, also counted ones and communication
   std::string longest;           ///< its name

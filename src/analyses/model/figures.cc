@@ -213,12 +213,11 @@ class FiguresOfModel {
     if (!work.has_shapes || uncounted.all_time_ns <= 0) return;
     add("uncounted_time_share", share(uncounted.time_ns, uncounted.all_time_ns),
         FigureOrigin::measured,
-        uncounted.count == 0
-            ? "every operator that ran is counted"
-            : "of " + std::to_string(uncounted.count) +
-                  (uncounted.count == 1 ? " operator" : " operators") +
-                  " whose operations are not known, longest " + uncounted.longest +
-                  "; `tbtrace flops` lists them");
+        uncounted.count == 0 ? "every operator that ran is counted"
+                             : "of " + std::to_string(uncounted.count) +
+                                   (uncounted.count == 1 ? " operator" : " operators") +
+                                   " whose operations are not known, longest " + uncounted.longest +
+                                   "; `tbtrace flops` lists them");
   }
 
   void add_memory(const MemoryUse& memory) {
