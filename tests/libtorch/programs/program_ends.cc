@@ -10,8 +10,10 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -162,10 +164,15 @@ std::unique_ptr<Profiler> of_the_program;  // destroyed after main()
 
 constexpr std::chrono::hours kForEver(1);
 
+[[noreturn]] void take_all_memory() {
+  constexpr std::size_t kPiece = std::size_t{16} << 20;
+  for (;;) std::memset(std::malloc(kPiece), 1, kPiece);
+}
+
 /// Ends in a way that no option keeps a window from. False: it is none of these.
 bool lose(std::string_view way, const std::string& folder) {
-  constexpr std::array<std::string_view, 6> kWays = {
-      "abort", "segmentation_fault", "quick_exit", "at_once", "killed", "exec"};
+  constexpr std::array<std::string_view, 7> kWays = {
+      "abort", "segmentation_fault", "quick_exit", "at_once", "killed", "out_of_memory", "exec"};
   if (std::ranges::find(kWays, way) == kWays.end()) return false;
   Profiler profiler(
       options(folder, {.close_on = {SIGTERM, SIGINT, SIGHUP}, .close_on_terminate = true}));
@@ -175,6 +182,7 @@ bool lose(std::string_view way, const std::string& folder) {
   if (way == "quick_exit") std::quick_exit(3);
   if (way == "at_once") ::_exit(3);
   if (way == "killed") ::raise(SIGKILL);
+  if (way == "out_of_memory") take_all_memory();
   if (way == "exec") ::execl("/bin/true", "true", nullptr);
   return true;
 }

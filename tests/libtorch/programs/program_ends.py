@@ -3,6 +3,8 @@ status is what it would have been. Other ways lose the window,
 unless there is a journal: then it is recovered from there.
   program_ends.py PROGRAM FOLDER
 """
+import contextlib
+import os
 import pathlib
 import shutil
 import signal
@@ -36,6 +38,7 @@ LOSE = {  # the open window, as docs/recording.md says
     "quick_exit": 3,
     "at_once": 3,
     "killed": -signal.SIGKILL,
+    "out_of_memory": -signal.SIGKILL,
     "exec": 0,
     "sigint_twice": -signal.SIGINT,
     "exception_in_handler": -signal.SIGABRT,
@@ -45,12 +48,57 @@ SENT = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIG
         "sigterm_with_handler": signal.SIGTERM, "sigterm_after_another": signal.SIGTERM, "sigint_twice": signal.SIGINT}
 
 
+MEMORY = 1 << 30  # that a program may have which takes all there is
+
+
+@contextlib.contextmanager
+def memory_group():
+    """A cgroup with MEMORY; None where none can be made."""
+    of_both = {"memory": {"memory.limit_in_bytes": MEMORY, "memory.memsw.limit_in_bytes": MEMORY},
+               "": {"memory.max": MEMORY, "memory.swap.max": 0}}  # version 1 and 2
+    for controller, limits in of_both.items():
+        group = pathlib.Path("/sys/fs/cgroup", controller, f"tbtrace_{os.getpid()}")
+        try:
+            if not (group.parent / "cgroup.procs").exists():
+                continue
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            for name, limit in limits.items():
+                if (group / name).exists():
+                    (group / name).write_text(str(limit))
+            yield group if any((group / name).exists() for name in limits) else None
+            return
+        finally:
+            group.rmdir()
+    yield None
+
+
+def kill_if_too_large(running: subprocess.Popen) -> None:
+    """What the kernel does to a cgroup, where none can be made."""
+    pages = pathlib.Path(f"/proc/{running.pid}/statm")
+    while int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") < MEMORY:
+        pass
+    running.kill()
+
+
 def status_of(program: str, way: str, folder: pathlib.Path) -> int:
+    if not way.endswith("out_of_memory"):
+        return status_in(program, way, folder, None)
+    with memory_group() as group:
+        return status_in(program, way, folder, group)
+
+
+def status_in(program: str, way: str, folder: pathlib.Path, group: pathlib.Path | None) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    join = None if group is None else lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
     with subprocess.Popen([program, way, folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          text=True) as running:
+                          text=True, preexec_fn=join) as running:
         try:
+            if way.endswith("out_of_memory") and group is None:
+                kill_if_too_large(running)
             sent = SENT.get(way.removeprefix("journal_"))
             if sent is not None:
                 assert running.stdout.readline() == "recording\n", way
