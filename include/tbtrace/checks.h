@@ -34,6 +34,9 @@ struct CheckFinding {
   std::string remedy = {};
 };
 
+/// The id of the check that comes before all others: a trace was recovered from a journal.
+inline constexpr std::string_view kRecoveredTrace = "recovered_trace";
+
 /// Empty if the trace is sound. First that it was recovered from a journal (`recovered_trace`),
 /// then errors, then warnings; otherwise in the order of the checks, after the problems that the
 /// reader found. Takes O(n log n) time for n events.

@@ -77,7 +77,7 @@ struct ModuleShare : ModuleCost {
 struct TraceSummary {
   /// Made from a partial, which has the sums of all its traces, not the page of each. Known are
   /// `input`, `identity` and `window_ns` of `run`, the names and durations of steps, `gpus`, the
-  /// peaks of `memory`, findings about the job, and `source`.
+  /// peaks of `memory`, `checks`, findings about the job, and `source`.
   bool is_of_partial = false;
   RecordedRun run;
   std::optional<RecoveredRecording> recovered;  ///< of a trace recovered from a journal
@@ -95,7 +95,7 @@ struct TraceSummary {
   std::vector<DevicePeak> memory;
   std::string unknown_memory;  ///< unknown_memory_text()
   /// Errors and warnings of trace_checks(), errors first: what the figures above cannot be trusted
-  /// in.
+  /// in. Of a partial, which has no `recovered`, also that a trace was recovered from a journal.
   std::vector<CheckFinding> checks;
   std::vector<Finding> findings;
   std::vector<std::string> looked_for;  ///< what findings() looked for, `exposed communication`

@@ -70,9 +70,6 @@ std::size_t source_table_named(std::string_view name) {
   return static_cast<std::size_t>(found - source_tables().begin());
 }
 
-}  // namespace tbtrace::partials
-
-namespace tbtrace {
 namespace {
 
 /// Of the rows of `tbtrace.check/1`.
@@ -114,6 +111,23 @@ CheckFinding finding_of(const std::vector<Cell>& row) {
   return finding;
 }
 
+}  // namespace
+
+std::optional<std::vector<CheckFinding>> checks_of(const SourceContent& source) {
+  const std::size_t table = source_table_named("check");
+  if (table >= source.reports.size()) return std::nullopt;
+  std::vector<CheckFinding> findings;
+  for (const std::vector<Cell>& row : source.reports[table].table.rows) {
+    findings.push_back(finding_of(row));
+  }
+  return findings;
+}
+
+}  // namespace tbtrace::partials
+
+namespace tbtrace {
+namespace {
+
 /// The sources by rank and name, those without a rank last.
 std::vector<std::size_t> in_order(const partials::Content& content) {
   std::vector<std::size_t> order(content.sources.size());
@@ -132,11 +146,11 @@ std::vector<std::size_t> in_order(const partials::Content& content) {
 
 Result<std::vector<CheckedInput>> checked_inputs(const Partial& partial) {
   const partials::Content& content = partial.content();
-  const std::size_t table = partials::source_table_named("check");
   std::vector<CheckedInput> inputs;
   for (const std::size_t number : in_order(content)) {
     const partials::SourceContent& source = content.of_sources[number];
-    if (table >= source.reports.size()) {
+    std::optional<std::vector<CheckFinding>> findings = partials::checks_of(source);
+    if (!findings) {
       return Status(StatusCode::invalid_argument,
                     "a partial made without reports, or by an older version of tbtrace, has no "
                     "findings; make it again from " +
@@ -145,9 +159,7 @@ Result<std::vector<CheckedInput>> checked_inputs(const Partial& partial) {
     CheckedInput& input = inputs.emplace_back();
     input.input = content.sources[number].name;
     input.source = source.report;
-    for (const std::vector<Cell>& row : source.reports[table].table.rows) {
-      input.findings.push_back(finding_of(row));
-    }
+    input.findings = std::move(*findings);
   }
   return inputs;
 }

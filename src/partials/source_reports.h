@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/checks.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/tables.h>
@@ -29,5 +31,10 @@ const std::vector<SourceTable>& source_tables();
 
 /// Its place in source_tables(), which has it.
 std::size_t source_table_named(std::string_view name);
+
+struct SourceContent;
+
+/// What the checks found in a source; nullopt if its partial was made without reports.
+std::optional<std::vector<CheckFinding>> checks_of(const SourceContent& source);
 
 }  // namespace tbtrace::partials

@@ -104,6 +104,10 @@ TraceSummary summary_of(const PartialSource& source, const partials::SourceConte
   add_gpus(summary, Rows(content, "gpu.devices"));
   add_memory(summary, Rows(content, "memory.peak"));
   summary.looked_for = {"ranks that hold up the job"};
+  summary.checks = partials::checks_of(content).value_or(std::vector<CheckFinding>());
+  std::erase_if(summary.checks, [](const CheckFinding& check) {
+    return check.severity == CheckSeverity::info && check.id != kRecoveredTrace;
+  });
   summary.source = content.report;
   return summary;
 }

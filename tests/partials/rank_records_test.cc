@@ -9,13 +9,16 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/checks.h>
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/report.h>
+#include <tbtrace/summary.h>
 #include <tbtrace/tables.h>
 #include <tbtrace/trace_set.h>
 
 #include "fixtures/random_rounds.h"
+#include "fixtures/read_text.h"
 #include "wire/partial_frame.h"
 
 namespace tbtrace::partials {
@@ -105,6 +108,24 @@ TEST(PartialRanks, SummariesHaveWhatPartialsKnow) {
     EXPECT_EQ(one.gpus[0].exposed_communication_ns, expected[at].gpus[0].exposed_communication_ns);
     EXPECT_EQ(one.gpus[0].idle_host_wait_ns, expected[at].gpus[0].idle_host_wait_ns);
   }
+}
+
+TEST(PartialRanks, SummariesSayWhichProcessesDiedAndWhatWasLost) {
+  const Trace trace = fixtures::read(
+      R"({"tbtrace_recovered": {"process_id": 9, "host": "node3"}, "tbtrace_lost_records": 4,
+      "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 1,
+      "ts": 1, "dur": 2, "args": {"finished": "false"}}]})",
+      {.arguments = ArgumentSet::all()});
+  const std::vector<TraceSummary> summaries =
+      partial_summaries(*Partial::of(trace, "dead.json", {}));
+  ASSERT_EQ(summaries.size(), 1U);
+  std::vector<std::string> ids;
+  for (const CheckFinding& check : summaries[0].checks) ids.push_back(check.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{std::string(kRecoveredTrace), "lost_records"}));
+  const std::string text = summary_text(summaries);
+  EXPECT_EQ(text.find("This trace was recovered from a journal: process 9 on node3"), 0U) << text;
+  EXPECT_NE(text.find("aten::mm"), std::string::npos) << text;
+  EXPECT_NE(text.find("error: host records were lost"), std::string::npos) << text;
 }
 
 /// A changed message is refused, or it is another job that can be analysed.

@@ -52,9 +52,6 @@ class CheckHits {
 /// Findings of options that were on and left no data, one per option (recorded_options.cc).
 void add_lost_options(const Trace& trace, std::vector<CheckFinding>& findings);
 
-/// The check that all others follow.
-inline constexpr std::string_view kRecoveredTrace = "recovered_trace";
-
 struct Check {
   std::string_view id;
   CheckSeverity severity;

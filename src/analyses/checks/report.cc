@@ -54,7 +54,7 @@ AnalysisReport checks_report(std::span<const CheckedInput> inputs) {
     report::add_source(report.source, input.source);
     for (const CheckFinding& finding : input.findings) {
       const auto severity = static_cast<std::size_t>(finding.severity);
-      const bool comes_first = finding.id == analyses::kRecoveredTrace;
+      const bool comes_first = finding.id == kRecoveredTrace;
       rows[comes_first ? 0 : 1 + severity].push_back(row_of(input.input, finding));
       ++counts[severity];
     }

@@ -18,7 +18,7 @@ constexpr auto kWarning = CheckSeverity::warning;
 constexpr auto kInfo = CheckSeverity::info;
 
 constexpr std::array kChecks = {
-    Check{analyses::kRecoveredTrace, kInfo, "", "", analyses::find_recovered_trace},
+    Check{kRecoveredTrace, kInfo, "", "", analyses::find_recovered_trace},
     Check{"no_events", kError, "the trace has no events",
           "check that the profiler reached its active steps, and call step() after each one",
           analyses::find_no_events},
@@ -122,7 +122,7 @@ void add_issues(const Trace& trace, std::vector<CheckFinding>& findings) {
 
 void sort_by_severity(std::vector<CheckFinding>& findings) {
   const auto place = [](const CheckFinding& finding) {
-    return std::pair(finding.id != analyses::kRecoveredTrace, finding.severity);
+    return std::pair(finding.id != kRecoveredTrace, finding.severity);
   };
   std::ranges::stable_sort(findings, {}, place);
 }

@@ -265,28 +265,40 @@ std::string in_traces(std::string_view check, const std::vector<TraceSummary>& s
   return ", in " + std::to_string(with) + " of " + std::to_string(summaries.size()) + " traces";
 }
 
-/// What each process that died was doing then; nothing of other traces.
+/// What a process that died was doing then; empty for another trace.
+std::string recovered_text(const TraceSummary& summary, const std::string& name) {
+  if (summary.recovered) {
+    const RecoveredRecording& recovered = *summary.recovered;
+    std::string text = cell("text", name + recovered_sentence(recovered) + " [recovered_trace].");
+    text += recovered.threads.empty() ? "\n" : " What it was doing then:\n";
+    for (const UnfinishedThread& thread : recovered.threads) {
+      text += cell("text", "    " + thread.thread + ": " + unfinished_chain(thread) +
+                               " (open for " + cell("open_ns", thread.open_ns) + ")") +
+              "\n";
+    }
+    if (const std::uint64_t more = recovered.threads_left_out; more > 0) {
+      text +=
+          "    and " + std::to_string(more) + (more == 1 ? " more thread\n" : " more threads\n");
+    }
+    return text + cell("text", "    -> " + recovered_remedy(recovered)) + "\n\n";
+  }
+  const auto check = std::ranges::find(summary.checks, kRecoveredTrace, &CheckFinding::id);
+  if (check == summary.checks.end()) return {};
+  std::string text = cell("text", name + check->cause + " [recovered_trace].");
+  text += check->example.empty() ? "\n" : " What it was doing then:\n    ";
+  if (!check->example.empty()) text += cell("text", check->example) + "\n";
+  return text + cell("text", "    -> " + check->remedy) + "\n\n";
+}
+
+/// Of those traces whose processes died.
 std::string recovered_part(const std::vector<TraceSummary>& summaries) {
   constexpr std::size_t kMost = 5;
   const std::vector<std::string> names = writers::names_of(summaries);
   std::string text;
   std::size_t all = 0;
   for (std::size_t at = 0; at < summaries.size(); ++at) {
-    const std::optional<RecoveredRecording>& recovered = summaries[at].recovered;
-    if (!recovered || ++all > kMost) continue;
-    const std::string name = summaries.size() > 1 ? names[at] + ": " : "";
-    text += cell("text", name + recovered_sentence(*recovered) + " [recovered_trace].");
-    text += recovered->threads.empty() ? "\n" : " What it was doing then:\n";
-    for (const UnfinishedThread& thread : recovered->threads) {
-      text += cell("text", "    " + thread.thread + ": " + unfinished_chain(thread) +
-                               " (open for " + cell("open_ns", thread.open_ns) + ")") +
-              "\n";
-    }
-    if (const std::uint64_t more = recovered->threads_left_out; more > 0) {
-      text +=
-          "    and " + std::to_string(more) + (more == 1 ? " more thread\n" : " more threads\n");
-    }
-    text += cell("text", "    -> " + recovered_remedy(*recovered)) + "\n\n";
+    std::string one = recovered_text(summaries[at], summaries.size() > 1 ? names[at] + ": " : "");
+    if (!one.empty() && ++all <= kMost) text += one;
   }
   if (all > kMost) {
     text += "And " + std::to_string(all - kMost) + " more of the traces were recovered.\n\n";
@@ -405,6 +417,7 @@ std::string partial_page(const std::vector<TraceSummary>& summaries) {
   page +=
       "From partials, which do not have the page of each trace: `tbtrace summary TRACE` makes "
       "it.\n";
+  add_part(page, checks_part(summaries));
   return page + findings_part(summaries);
 }
 
