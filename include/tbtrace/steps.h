@@ -136,6 +136,9 @@ struct StepBreakdown {
   std::vector<StepMemoryDevice> memory_devices;
   std::size_t memory_devices_left_out = 0;
 
+  /// False also where `steps` has the whole trace instead (`[all]`).
+  bool has_steps() const { return !steps.empty() && !steps.front().is_whole_trace(); }
+
   /// Mean over the steps; 0 if there are none.
   double mean_ns(StepRole role) const;
   double mean_ns(StepPhase phase) const;

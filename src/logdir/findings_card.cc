@@ -53,8 +53,7 @@ std::string facts(const TraceSummary& summary) {
   }
   if (summary.run.device_activities == 0) facts.emplace_back("no GPU activities");
   facts.push_back(shown_cell("window_ns", summary.run.window_ns) + " recorded");
-  const std::vector<StepTime>& steps = summary.steps.steps;
-  if (!steps.empty() && !steps.front().is_whole_trace()) {
+  if (summary.steps.has_steps()) {
     facts.push_back("mean step " + shown_cell("mean_ns", summary.steps.mean_duration_ns()));
   }
   WideInteger busy = 0;

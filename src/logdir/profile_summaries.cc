@@ -142,8 +142,7 @@ bool keeps_details(std::int64_t window) {
 ProfileSummaries::ProfileSummaries(const Trace& trace, bool infer_steps)
     : trace_(trace),
       breakdown_(step_breakdown(trace, {.keep_tail_steps = true, .infer_steps = infer_steps})),
-      has_steps_(breakdown_.steps.size() > 1 ||
-                 (!breakdown_.steps.empty() && !breakdown_.steps.front().is_whole_trace())) {}
+      has_steps_(breakdown_.has_steps()) {}
 
 std::int64_t ProfileSummaries::place_at(std::int64_t first_step) {
   // JavaScript distinguishes integers up to twice this number. Beyond it, each step comes directly

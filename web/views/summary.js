@@ -41,7 +41,8 @@ function stepsSection(steps, slowest, page) {
     ({ ...part, value: Number(steps[part.key] ?? 0) })), "ns");
   const host = stepPhases.some(({ key }) => Number(steps[key] ?? 0) > 0);
   const many = steps.steps > 1;
-  return summarySection(many ? "Mean step" : "The step",
+  const title = steps.steps === 0 ? "All of it, without steps" : "The step";
+  return summarySection(many ? "Mean step" : title,
     many ? `of ${countOf(steps.steps, "step")}` : "", "steps", page,
     h("h3", null, "What ran ", h("span", { class: "quiet" },
       formatValue(steps.duration_ns, "ns"))), bar(stepRoles),

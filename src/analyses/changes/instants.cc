@@ -161,8 +161,7 @@ class InstantSweep {
 }  // namespace
 
 StepInstants step_instants(const Trace& trace, const StepBreakdown& breakdown) {
-  const bool is_inferred = trace.steps().empty() && !breakdown.steps.empty() &&
-                           !breakdown.steps.front().is_whole_trace();
+  const bool is_inferred = trace.steps().empty() && breakdown.has_steps();
   const StepRules rules(trace, exact_step_policy(),
                         is_inferred ? inferred_steps(trace) : std::vector<Step>{});
   return InstantSweep(trace, rules, breakdown).take();

@@ -38,7 +38,7 @@ std::vector<Evidence> idle_evidence(const FindingFacts& facts, std::string_view 
 
 /// What a finding would gain at most: `ns` of all recorded steps.
 Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns, const char* how) {
-  const bool has_steps = !facts.steps.steps.empty() && !facts.steps.steps.front().is_whole_trace();
+  const bool has_steps = facts.steps.has_steps();
   const std::size_t steps = has_steps ? facts.steps.steps.size() : 1;
   finding.gain_ns = ns / static_cast<std::int64_t>(steps);
   finding.gain_how = std::string(how) + (has_steps ? ", per step" : ", in the whole recording");

@@ -54,9 +54,7 @@ Status add_stacks(RunStacks& run, const Trace& rank) {
   }
   const StepBreakdown breakdown = step_breakdown(rank, {.infer_steps = true});
   TimeRange window = {INT64_MIN, INT64_MAX};
-  bool has_steps = !breakdown.steps.empty();
-  for (const StepTime& step : breakdown.steps) has_steps = has_steps && !step.is_whole_trace();
-  if (has_steps) {
+  if (breakdown.has_steps()) {
     run.steps += breakdown.steps.size();
     window = {INT64_MAX, INT64_MIN};
     for (const StepTime& step : breakdown.steps) {

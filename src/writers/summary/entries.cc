@@ -113,13 +113,14 @@ InnerList unfinished_list(const StepBreakdown& steps) {
 void add_steps(const TraceSummary& summary, EntriesOf entries) {
   const StepBreakdown& steps = summary.steps;
   if (steps.steps.empty()) return;
+  const std::uint64_t count = steps.has_steps() ? steps.steps.size() : 0;
   if (summary.is_of_partial) {
-    entries.add({}, {{"steps", static_cast<std::uint64_t>(steps.steps.size())},
+    entries.add({}, {{"steps", count},
                      {"duration_ns", steps.mean_duration_ns()},
                      {"host_duration_ns", steps.mean_host_duration_ns()}});
     return;
   }
-  Members members = {{"steps", static_cast<std::uint64_t>(steps.steps.size())},
+  Members members = {{"steps", count},
                      {"duration_ns", steps.mean_duration_ns()}};
   for (std::size_t role = 0; role < kStepRoles; ++role) {
     const auto which = static_cast<StepRole>(role);

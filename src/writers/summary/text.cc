@@ -99,7 +99,7 @@ std::string recorded_part(const RecordedRun& run) {
 std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   if (steps.steps.empty()) return {};
   const double whole = steps.mean_host_duration_ns();
-  const std::string first = steps.steps.front().is_whole_trace()
+  const std::string first = !steps.has_steps()
                                 ? "no steps: all of it"
                                 : "mean of " + std::to_string(steps.steps.size()) +
                                       (steps.steps.size() == 1 ? " step" : " steps");
@@ -372,9 +372,10 @@ std::vector<Cell> line_of(const TraceSummary& summary, const std::string& name) 
   };
   std::int64_t peak = 0;
   for (const DevicePeak& device : summary.memory) peak = std::max(peak, device.peak_bytes);
-  const Cell mean = summary.steps.steps.empty() ? Cell() : Cell(summary.steps.mean_duration_ns());
+  const bool has_steps = summary.steps.has_steps();
+  const Cell mean = has_steps ? Cell(summary.steps.mean_duration_ns()) : Cell();
   return {name,
-          static_cast<std::uint64_t>(summary.steps.steps.size()),
+          static_cast<std::uint64_t>(has_steps ? summary.steps.steps.size() : 0),
           mean,
           of_window(gpu.busy_ns),
           peak == 0 ? Cell() : Cell(peak),

@@ -172,7 +172,9 @@ TEST(StepReport, AWholeTraceHasNoNumber) {
   StepTime step;
   step.name = "[all]";
   EXPECT_TRUE(step.is_whole_trace());
+  EXPECT_FALSE(breakdown.has_steps());
   breakdown.steps.push_back(step);
+  EXPECT_FALSE(breakdown.has_steps());
   breakdown.why_no_steps = "Why.";
   const Trace trace = trace_of_rank();
   const AnalysisReport report = *steps_report(trace, breakdown);

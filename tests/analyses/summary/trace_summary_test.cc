@@ -12,6 +12,7 @@
 #include <tbtrace/report.h>
 #include <tbtrace/summary.h>
 
+#include "fixtures/read_text.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -146,6 +147,21 @@ TEST(TraceSummary, OfSeveralTracesNamesNoRankByItsMeanStep) {
   EXPECT_THAT(text, HasSubstr("\na.json: rank 0 of 2"));
   EXPECT_THAT(text, Not(HasSubstr("\nb.json: ")));
   EXPECT_THAT(text, Not(HasSubstr("slowest")));
+}
+
+TEST(TraceSummary, ATraceWithoutStepsHasNone) {
+  const Trace trace = fixtures::read(
+      R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 1,
+      "ts": 1, "dur": 2}]})",
+      {.arguments = ArgumentSet::all()});
+  const TraceSummary summary = trace_summary(trace, "a.json");
+  simdjson::dom::parser parser;
+  const simdjson::padded_string json(summary_json({summary}));
+  const simdjson::dom::element steps = parser.parse(json)["steps"].at(0);
+  EXPECT_EQ(std::int64_t(steps["steps"]), 0);
+  EXPECT_EQ(std::int64_t(steps["host_duration_ns"]), 2000);
+  EXPECT_THAT(summary_text({summary, trace_summary(trace, "b.json")}),
+              HasSubstr("\na          0\n"));
 }
 
 TEST(TraceSummary, TracesOfOneRankAreToldApartByTheirPaths) {
