@@ -55,7 +55,9 @@ class BenchmarkedModel {
 struct BenchmarkOptions {
   BenchmarkedModel model = {};   ///< of a callable: whose parameters to count
   std::uint64_t batch_size = 0;  ///< samples per run; 0: the first size of the first input
-  std::uint64_t tokens = 0;      ///< tokens per run, for `tokens_per_s`; 0: not known
+  /// Tokens per run, for `tokens_per_s`; 0: not known, or the elements of the first input of a
+  /// model, if they are whole numbers, which a note says.
+  std::uint64_t tokens = 0;
   int warmup = 10;               ///< runs before those that are measured
   int runs = 100;                ///< at least so many
   double min_time_s = 1;         ///< and at least so long

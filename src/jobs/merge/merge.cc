@@ -254,7 +254,7 @@ class Merge {
   ReadOptions reading(const EventArray& array) {
     ReadOptions reading = {.threads = options_.threads, .arguments = {}};
     reading.on_progress = [this, &array](std::uint64_t done, std::uint64_t) {
-      if (!array.status().ok()) return false;
+      if (array.has_failed()) return false;
       return !options_.on_progress || options_.on_progress(done_ + done, total_);
     };
     return reading;

@@ -84,6 +84,7 @@ Status EventArray::end(std::string_view tail) {
 void EventArray::write(std::string_view text) {
   if (!head_.empty() && status_.ok()) status_ = sink_.write(std::exchange(head_, {}));
   if (status_.ok()) status_ = sink_.write(text);
+  if (!status_.ok()) has_failed_.store(true, std::memory_order_relaxed);
 }
 
 MergedRows::MergedRows(const PartPlan& plan, EventArray& array)

@@ -4,6 +4,7 @@
 // One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,7 +27,7 @@
 
 namespace tbtrace::jobs {
 
-/// The array of events that all parts are written to.
+/// The array of events that all parts are written to. For one thread at a time, but for has_failed().
 class EventArray {
  public:
   /// `head`: what stands before the first row.
@@ -37,6 +38,8 @@ class EventArray {
   /// Writes what stands after the last row.
   Status end(std::string_view tail);
   const Status& status() const { return status_; }
+  /// Nothing more can be written. Any thread.
+  bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
 
  private:
   void write(std::string_view text);
@@ -45,6 +48,7 @@ class EventArray {
   std::string head_;  // until it is written: nothing is, if no part can be read
   bool has_rows_ = false;
   Status status_;
+  std::atomic<bool> has_failed_ = false;
 };
 
 /// How a part is written.

@@ -204,9 +204,14 @@ const recorder::ModuleTensor* module_tensor(c10::ArrayRef<const c10::IValue> inp
     if (!tensor.defined() || tensor.is_nested()) return;
     const c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
     if (impl->has_symbolic_sizes_strides()) return;
+    const bool is_number = impl->dim() == 0;
+    const recorder::ModuleTensor* const its =
+        owned == nullptr || is_number ? tensor_of_module(*impl, modules) : nullptr;
+    // A number, such as that which an optimizer scales a weight with, shows no forward pass.
+    if (its == nullptr && is_number) return;
     if (first == nullptr) first = impl;
     sizes_differ = sizes_differ || impl->sizes() != first->sizes();
-    if (owned == nullptr) owned = tensor_of_module(*impl, modules);
+    if (owned == nullptr) owned = its;
   };
   for (const c10::IValue& input : inputs) {
     if (input.isTensor()) {

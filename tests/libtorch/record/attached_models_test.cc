@@ -101,6 +101,18 @@ TEST(Modules, OfAnAttachedModelAreFoundByWhatOperatorsTake) {
   EXPECT_EQ(modules(profiler), twice(kForward));
 }
 
+TEST(Modules, AreNotCalledByAnOptimizerThatScalesWeights) {
+  Plain net;
+  torch::optim::AdamW optimizer(net.parameters(), torch::optim::AdamWOptions().weight_decay(0.1));
+  train(net, optimizer);
+  Profiler profiler({.activities = {Activity::cpu}, .record_shapes = true});
+  profiler.attach(net);
+  profiler.start();
+  train(net, optimizer);
+  profiler.stop();
+  EXPECT_EQ(modules(profiler), kForward);
+}
+
 TEST(Modules, OfAnInferenceAreFoundToo) {
   Plain net;
   net.eval();

@@ -28,6 +28,7 @@ namespace nn = torch::nn;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// Fast: a run or two, no waiting for steady times.
@@ -187,6 +188,35 @@ TEST(Benchmark, MeasuresABatchOfOne) {
   EXPECT_EQ(result.smaller.front().macs, 8U * 4);
   EXPECT_EQ(result.to_device.has_value(), false);
   EXPECT_THAT(result.notes, Contains(HasSubstr("Copies are not recorded")));
+}
+
+TEST(Benchmark, TheRateOfATrainingStepIsOfAllThatItDoes) {
+  nn::Sequential model(nn::Linear(16, 32), nn::ReLU(), nn::Linear(32, 4));
+  const torch::Tensor input = torch::randn({8, 16});
+  BenchmarkOptions options = quick();
+  options.model = model;
+  options.peak_flops_per_s = 1e11;
+  const BenchmarkResult result =
+      benchmark([&] { model->forward(input).sum().backward(); }, options);
+  ASSERT_TRUE(result.flops && result.training_flops && result.flops_per_s && result.mfu);
+  EXPECT_GT(*result.training_flops, *result.flops);
+  const double median_s = result.latency.p50_ns * 1e-9;
+  EXPECT_DOUBLE_EQ(*result.flops_per_s, static_cast<double>(*result.training_flops) / median_s);
+  EXPECT_DOUBLE_EQ(*result.mfu, 2 * static_cast<double>(*result.training_macs) / median_s / 1e11);
+}
+
+TEST(Benchmark, SamplesThatAreNotTheFirstDimensionHaveNoBatchOfOne) {
+  nn::LSTM model(nn::LSTMOptions(4, 4));  // its first dimension is time
+  BenchmarkOptions options = quick();
+  options.batch_size = 3;
+  const BenchmarkResult result = benchmark(
+      [&] { return std::get<0>(model->forward(torch::randn({20, 3, 4}))); }, options);
+  EXPECT_THAT(result.smaller, IsEmpty());
+  nn::Linear linear(4, 4);
+  EXPECT_THAT(benchmark(linear, {torch::randn({20, 3, 4})}, options).smaller, IsEmpty());
+  options.batch_size = 0;
+  EXPECT_THAT(benchmark(linear, {torch::randn({20, 3, 4})}, options).notes,
+              Contains(HasSubstr("(.batch_size)")));
 }
 
 TEST(Benchmark, CountsAGivenTrainingStep) {

@@ -186,7 +186,11 @@ TEST_P(KilledAtAnyMoment, LosesOnlyTheRecordThatIsBeingWritten) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) write_until_killed(dir.root(), accounts, GetParam());
-    while (!accounts.is_running.load()) std::this_thread::yield();
+    while (!accounts.is_running.load()) {
+      ::siginfo_t ended = {};
+      ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+      if (ended.si_pid == child) break;
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     ::kill(child, SIGKILL);
     int status = 0;

@@ -586,7 +586,7 @@ TEST_F(DevicesInAJournal, AKilledProcessLosesOnlyTheRowThatIsBeingWritten) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) trace_until_killed(dir.root(), accounts);
-    while (accounts.events.load() == 0) std::this_thread::yield();
+    while (accounts.events.load() == 0) ASSERT_EQ(::waitpid(child, nullptr, WNOHANG), 0);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     ::kill(child, SIGKILL);
     int status = 0;

@@ -33,6 +33,7 @@ struct Batch {
   Run run;
   std::uint64_t size = 0;
   std::uint64_t tokens = 0;
+  bool is_part = false;  ///< of the inputs that were given
 };
 
 /// A note, once.
@@ -70,14 +71,18 @@ class Measurement {
     figures.latency = latency_statistics(times.host_ns);
     if (!times.device_ns.empty()) figures.device_latency = latency_statistics(times.device_ns);
     note_noise(figures);
-    add_costs(figures, batch);
+    const RunCosts costs = add_costs(figures, batch);
     const double seconds = median_s(figures);
     if (seconds > 0) {
       figures.throughput_per_s = static_cast<double>(batch.size) / seconds;
       if (batch.tokens > 0) figures.tokens_per_s = static_cast<double>(batch.tokens) / seconds;
-      if (figures.flops) figures.flops_per_s = static_cast<double>(*figures.flops) / seconds;
-      if (figures.macs && result_.peak_flops_per_s) {
-        figures.mfu = 2 * static_cast<double>(*figures.macs) / seconds / *result_.peak_flops_per_s;
+      // The time is that of all that the callable does, also of a backward pass in it.
+      if (costs.all_flops) {
+        figures.flops_per_s = static_cast<double>(*costs.all_flops) / seconds;
+      }
+      if (costs.all_macs && result_.peak_flops_per_s) {
+        figures.mfu =
+            2 * static_cast<double>(*costs.all_macs) / seconds / *result_.peak_flops_per_s;
       }
     }
     if (options_.energy) add_energy(figures, batch);
@@ -183,7 +188,7 @@ class Measurement {
                    "; run it alone on the machine, or longer (.max_time_s).");
     }
     if (!figures.latency.p99_ns) {
-      add_note(result_.notes, "p90 and p99 are not recorded: they need 100 runs or more.");
+      add_note(result_.notes, of + ": p90 and p99 are not recorded, they need 100 runs or more.");
     }
     if (figures.latency.p50_ns < 20 * result_.harness_ns) {
       add_note(result_.notes, of + ": measuring itself takes more than 5 % of the time.");
@@ -194,7 +199,7 @@ class Measurement {
     }
   }
 
-  void add_costs(BatchBenchmark& figures, const Batch& batch) {
+  RunCosts add_costs(BatchBenchmark& figures, const Batch& batch) {
     const RunCosts costs = libtorch::costs_of_run(batch.run, on_cuda_);
     figures.macs = costs.forward_macs;
     figures.flops = costs.forward_flops;
@@ -217,9 +222,16 @@ class Measurement {
     }
     for (const std::string& warning : costs.warnings) add_note(result_.notes, warning);
     add_training(figures, batch, costs);
+    return costs;
   }
 
   void add_training(BatchBenchmark& figures, const Batch& batch, const RunCosts& forward) {
+    if (options_.training_step && batch.is_part) {
+      add_note(result_.notes, "The batch of " + std::to_string(figures.batch_size) +
+                                  ": a training step is not recorded, .training_step is one of "
+                                  "all inputs.");
+      return;
+    }
     if (options_.training_step) {
       const RunCosts step =
           libtorch::costs_of_run([&](ReturnedTensors&) { options_.training_step(); }, on_cuda_);
@@ -385,7 +397,8 @@ BenchmarkResult toolbox_detail::measure_model(torch::nn::Module& model,
   ModelParts parts = libtorch::parts_of(model);
   const bool on_cuda = libtorch::is_on_cuda(parts) || is_on_cuda(inputs);
   Measurement measurement(options, std::move(parts), on_cuda);
-  const auto measured = [&](const std::vector<at::Tensor>& batch, std::uint64_t size) {
+  const auto measured = [&](const std::vector<at::Tensor>& batch, std::uint64_t size,
+                            bool is_part) {
     auto run = [&](ReturnedTensors& returned) {
       std::vector<at::Tensor> arguments = batch;
       forward(arguments, returned);
@@ -400,28 +413,40 @@ BenchmarkResult toolbox_detail::measure_model(torch::nn::Module& model,
         measurement.measure({.call = TimedCall(call),
                              .run = run,
                              .size = size,
-                             .tokens = options.tokens > 0 ? options.tokens : tokens_in(batch)});
+                             .tokens = options.tokens > 0 ? options.tokens : tokens_in(batch),
+                             .is_part = is_part});
     if (on_cuda && options.transfers) add_copies(figures, batch, run, options);
     return figures;
   };
   const bool has_batch = inputs.front().dim() > 0;
   const std::uint64_t first =
       has_batch ? static_cast<std::uint64_t>(inputs.front().size(0)) : std::uint64_t{1};
-  const BatchBenchmark all = measured(inputs, options.batch_size > 0 ? options.batch_size : first);
+  const std::uint64_t batch_size = options.batch_size > 0 ? options.batch_size : first;
+  const BatchBenchmark all = measured(inputs, batch_size, false);
   std::vector<BatchBenchmark> smaller;
   const bool can_be_one =
-      has_batch && first > 1 &&
+      has_batch && first > 1 && batch_size == first &&
       std::all_of(inputs.begin(), inputs.end(), [&](const at::Tensor& input) {
         return input.dim() > 0 && static_cast<std::uint64_t>(input.size(0)) == first;
       });
   if (options.batch_of_one && can_be_one) {
     std::vector<at::Tensor> one;
     for (const at::Tensor& input : inputs) one.push_back(input.narrow(0, 0, 1).contiguous());
-    smaller.push_back(measured(one, 1));
+    smaller.push_back(measured(one, 1, true));
   }
   BenchmarkResult result = std::move(measurement.result());
   static_cast<BatchBenchmark&>(result) = all;
   result.smaller = std::move(smaller);
+  if (options.batch_size == 0 && has_batch) {
+    add_note(result.notes,
+             "Samples are counted by the first dimension of the first input; where that is another "
+             "one, such as time steps, say how many there are (.batch_size).");
+  }
+  if (options.tokens == 0 && all.tokens_per_s) {
+    add_note(result.notes,
+             "Tokens are the elements of the first input, which are whole numbers; where they are "
+             "something else, say how many tokens there are (.tokens).");
+  }
   if (!on_cuda) {
     add_note(result.notes, "Copies are not recorded: the model is on the host.");
   }
