@@ -58,9 +58,9 @@ struct BenchmarkOptions {
   /// Tokens per run, for `tokens_per_s`; 0: not known, or the elements of the first input of a
   /// model, if they are whole numbers, which a note says.
   std::uint64_t tokens = 0;
-  int warmup = 10;               ///< runs before those that are measured
-  int runs = 100;                ///< at least so many
-  double min_time_s = 1;         ///< and at least so long
+  int warmup = 10;        ///< runs before those that are measured
+  int runs = 100;         ///< at least so many
+  double min_time_s = 1;  ///< and at least so long
   /// Goes on until the interquartile range is at most this part of the median, or max_time_s is
   /// over; 0: stops at once.
   double max_spread = 0.1;

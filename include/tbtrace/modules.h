@@ -75,8 +75,10 @@ struct ModuleTree {
   std::optional<std::uint64_t> unattributed_parameters;  ///< of no module
   std::optional<std::uint64_t> parameters;               ///< of the whole trace
   ParameterSource parameter_source = ParameterSource::none;
-  /// What they take by the types of the tensors; nullopt if these are unknown, and of recorded
-  /// numbers.
+  /// Elements that gradients were added to; nullopt if no backward pass did, or without sizes.
+  std::optional<std::uint64_t> trainable_parameters;
+  /// What they take by the types of the tensors; nullopt if these are unknown, as those of recorded
+  /// numbers are, unless all of them got gradients.
   std::optional<std::uint64_t> parameter_bytes;
 };
 

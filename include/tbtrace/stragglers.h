@@ -45,7 +45,10 @@ struct Straggler {
 struct StragglerResult {
   std::vector<Straggler> stragglers;  ///< the costliest first; usually empty
   std::size_t compared_steps = 0;     ///< that at least two ranks have
-  std::string why_not_compared;       ///< a sentence for people; empty if steps were compared
+  /// How much longer a rank would need in all these steps, as a share of the median step, before it
+  /// can be told from chance: more with few ranks and steps, and where steps differ much.
+  double least_share = 0;
+  std::string why_not_compared;  ///< a sentence for people; empty if steps were compared
 };
 
 /// `rank 5 holds up the job: ...`, a sentence for people without a full stop.

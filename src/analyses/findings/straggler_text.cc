@@ -1,5 +1,6 @@
 // What people read about a straggler.
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -58,8 +59,10 @@ std::vector<std::string> straggler_lines(const StragglerResult& result) {
   std::vector<std::string> lines;
   for (const Straggler& one : result.stragglers) lines.push_back(straggler_text(one));
   if (lines.empty()) {
-    lines.push_back(
-        fmt::format("no rank holds up the job ({} steps compared)", result.compared_steps));
+    lines.push_back(fmt::format(
+        "no rank holds up the job by more than {:.0f} % of a step, the least that the {} "
+        "compared steps can tell from chance",
+        std::ceil(100 * result.least_share), result.compared_steps));
   }
   return lines;
 }

@@ -115,16 +115,30 @@ class FiguresOfModel {
         break;
     }
     add("parameters", optional_cell(modules.parameters), how, note);
-    const bool is_training = modules.parameter_source == ParameterSource::gradients;
-    add("trainable_parameters", is_training ? optional_cell(modules.parameters) : Cell(),
-        FigureOrigin::counted,
-        is_training                                         ? ""
-        : modules.parameter_source == ParameterSource::none ? note
-                                                            : "no backward pass adds gradients");
+    add_trainable(modules, note);
     add("model_bytes", optional_cell(modules.parameter_bytes), how,
         modules.parameter_bytes ? "by the types of these tensors; without buffers"
-        : modules.parameters    ? "the types of the parameters are not in the trace"
-                                : note);
+        : modules.trainable_parameters
+            ? "the types of parameters that got no gradients are not in the trace"
+        : modules.parameters ? "the types of the parameters are not in the trace"
+                             : note);
+  }
+
+  /// `why_none`: there are no parameters.
+  void add_trainable(const ModuleTree& modules, const std::string& why_none) {
+    const auto& elements = modules.trainable_parameters;
+    if (elements && *elements > modules.parameters) {
+      add("trainable_parameters", {}, FigureOrigin::not_recorded,
+          "more elements got gradients than the recorded modules have");
+    } else if (elements) {
+      const bool are_all = modules.parameter_source == ParameterSource::gradients;
+      add("trainable_parameters", *elements, FigureOrigin::counted,
+          are_all ? "" : "that got gradients in a backward pass");
+    } else {
+      add("trainable_parameters", {}, FigureOrigin::not_recorded,
+          modules.parameter_source == ParameterSource::none ? why_none
+                                                            : "no backward pass adds gradients");
+    }
   }
 
   std::string why_no_parameters(const ModuleTree& modules) const {

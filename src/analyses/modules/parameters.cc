@@ -62,18 +62,37 @@ class Parameters {
         counts_(counts) {}
 
   PlaceParameters find() {
-    if (take_recorded()) return take(ParameterSource::recorded);
-    if (!trace_.argument(Argument::input_dims).empty()) {
-      if (take_gradients()) return take(ParameterSource::gradients);
-      if (take_weights()) return take(ParameterSource::weights);
+    const bool has_shapes = !trace_.argument(Argument::input_dims).empty();
+    if (take_recorded()) {
+      PlaceParameters found = take(ParameterSource::recorded);
+      if (has_shapes && take_gradients()) {
+        found.trainable = sum_of(by_place_);
+        // Only these have types in the trace.
+        if (found.trainable == sum_of(found.by_place)) found.bytes = bytes_;
+      }
+      return found;
     }
-    return {std::vector<std::optional<std::uint64_t>>(modules_.size()), ParameterSource::none, {}};
+    if (has_shapes && take_gradients()) {
+      PlaceParameters found = take(ParameterSource::gradients);
+      found.trainable = sum_of(found.by_place);
+      return found;
+    }
+    if (has_shapes && take_weights()) return take(ParameterSource::weights);
+    return {std::vector<std::optional<std::uint64_t>>(modules_.size())};
   }
 
  private:
   bool counts(EventId range) const { return !counts_ || counts_(range); }
 
-  PlaceParameters take(ParameterSource source) { return {std::move(by_place_), source, bytes_}; }
+  PlaceParameters take(ParameterSource source) {
+    return {std::move(by_place_), source, bytes_, std::nullopt};
+  }
+
+  static std::uint64_t sum_of(const std::vector<std::optional<std::uint64_t>>& by_place) {
+    std::uint64_t sum = 0;
+    for (const auto& elements : by_place) sum = saturating_sum(sum, elements.value_or(0));
+    return sum;
+  }
 
   /// Shapes and types of an operator's inputs.
   std::pair<std::vector<InputDims>, std::vector<std::string>> inputs(EventId op) const {

@@ -19,7 +19,8 @@ struct PlaceParameters {
   /// Elements of a place's own parameters; place 0 is outside of all modules. nullopt: unknown.
   std::vector<std::optional<std::uint64_t>> by_place;
   ParameterSource source = ParameterSource::none;
-  std::optional<std::uint64_t> bytes;  ///< of all; nullopt: of unknown types
+  std::optional<std::uint64_t> bytes = {};      ///< of all; nullopt: of unknown types
+  std::optional<std::uint64_t> trainable = {};  ///< elements that got gradients
 };
 
 /// The first of these that the trace has:

@@ -55,13 +55,13 @@ class TreeOfModules {
     const PlaceParameters parameters =
         with_operations_
             ? analyses::parameters_by_place(trace_, where_, places_, counts_)
-            : PlaceParameters{std::vector<std::optional<std::uint64_t>>(places_.size()),
-                              ParameterSource::none};
+            : PlaceParameters{std::vector<std::optional<std::uint64_t>>(places_.size())};
 
     ModuleTree tree;
     tree.has_shapes = with_operations_ && !trace_.argument(Argument::input_dims).empty();
     tree.parameter_source = parameters.source;
     tree.parameter_bytes = parameters.bytes;
+    tree.trainable_parameters = parameters.trainable;
     tree.unattributed = analyses::cost_of(work.front(), work.front());
     tree.communication = analyses::cost_of(done.communication, done.communication);
     PlaceWork all = totals.front();

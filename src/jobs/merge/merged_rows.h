@@ -27,7 +27,8 @@
 
 namespace tbtrace::jobs {
 
-/// The array of events that all parts are written to. For one thread at a time, but for has_failed().
+/// The array of events that all parts are written to. For one thread at a time, but for
+/// has_failed().
 class EventArray {
  public:
   /// `head`: what stands before the first row.

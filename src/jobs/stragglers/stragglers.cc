@@ -137,6 +137,12 @@ class StragglerSearch {
     return found;
   }
 
+  /// Of a rank that is late in all steps.
+  double least_share() const {
+    const std::size_t steps = figures_.steps().size();
+    return median_step_ > 0 ? limit_for(steps, steps) / median_step_ : 0;
+  }
+
  private:
   /// Above which a rank is late in a step; nullopt if it is not late in enough steps.
   std::optional<double> limit_of(std::size_t rank) const {
@@ -250,7 +256,9 @@ StragglerResult find_stragglers(const JobCollectives& job, std::span<const RankC
   result.why_not_compared = why_not_compared(job, figures);
   if (!result.why_not_compared.empty()) return result;
   result.compared_steps = figures.steps().size();
-  result.stragglers = StragglerSearch(job, figures).run();
+  const StragglerSearch search(job, figures);
+  result.stragglers = search.run();
+  result.least_share = search.least_share();
   for (Straggler& link : jobs::slow_links(job, times, figures)) {
     const bool is_known = std::ranges::any_of(
         result.stragglers, [&](const Straggler& one) { return one.rank == link.rank; });

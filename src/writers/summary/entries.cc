@@ -120,8 +120,7 @@ void add_steps(const TraceSummary& summary, EntriesOf entries) {
                      {"host_duration_ns", steps.mean_host_duration_ns()}});
     return;
   }
-  Members members = {{"steps", count},
-                     {"duration_ns", steps.mean_duration_ns()}};
+  Members members = {{"steps", count}, {"duration_ns", steps.mean_duration_ns()}};
   for (std::size_t role = 0; role < kStepRoles; ++role) {
     const auto which = static_cast<StepRole>(role);
     members.push_back({std::string(step_role_name(which)) + "_ns", steps.mean_ns(which)});

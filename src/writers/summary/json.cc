@@ -71,6 +71,9 @@ std::string summary_json(const std::vector<TraceSummary>& summaries,
     emit_member(json, "compared_steps", static_cast<std::uint64_t>(stragglers->compared_steps));
     json.new_line();
     emit_member(json, "why_not_compared", report::text_cell(stragglers->why_not_compared));
+    json.new_line();
+    emit_member(json, "least_share",
+                stragglers->why_not_compared.empty() ? Cell(stragglers->least_share) : Cell());
   }
   SourceReport source;
   for (const TraceSummary& summary : summaries) report::add_source(source, summary.source);

@@ -99,10 +99,9 @@ std::string recorded_part(const RecordedRun& run) {
 std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   if (steps.steps.empty()) return {};
   const double whole = steps.mean_host_duration_ns();
-  const std::string first = !steps.has_steps()
-                                ? "no steps: all of it"
-                                : "mean of " + std::to_string(steps.steps.size()) +
-                                      (steps.steps.size() == 1 ? " step" : " steps");
+  const std::string first = !steps.has_steps() ? "no steps: all of it"
+                                               : "mean of " + std::to_string(steps.steps.size()) +
+                                                     (steps.steps.size() == 1 ? " step" : " steps");
   Part part(width, {first, "time_ns", "share"});
   part.add({std::string("on the host"), whole, {}});
   const double with_gpu = steps.mean_duration_ns();

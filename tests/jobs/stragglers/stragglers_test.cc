@@ -111,6 +111,23 @@ TEST(Stragglers, NobodyInACleanJob) {
   }
 }
 
+TEST(Stragglers, WhatIsNotNamedIsLessThanWhatCanBeTold) {
+  int unnamed = 0;
+  for (const std::size_t ranks : {2U, 3U, 4U, 8U}) {
+    for (std::int64_t tenths = 0; tenths <= 30; ++tenths) {
+      MadeJob job(ranks, 4);
+      job.add_to_all_steps(1, RankTime::input, tenths * kMs / 10);
+      const StragglerResult result = job.stragglers();
+      if (!result.stragglers.empty()) continue;
+      ++unnamed;
+      // The jobs have noise.
+      EXPECT_LE(static_cast<double>(tenths) / 10 / 12.7, result.least_share + 0.01)
+          << ranks << " ranks";
+    }
+  }
+  EXPECT_GT(unnamed, 4);
+}
+
 TEST(Stragglers, TheCauseIsWhereTheTimeWent) {
   struct Case {
     RankTime time;

@@ -148,6 +148,8 @@ void expect_parameters(const nn::Module& model, const ModuleTree& tree) {
   }
   EXPECT_EQ(tree.parameter_source, ParameterSource::recorded);
   EXPECT_EQ(tree.parameters, parameters_of(model));
+  EXPECT_EQ(tree.trainable_parameters, parameters_of(model));
+  EXPECT_EQ(tree.parameter_bytes, 4 * parameters_of(model));
 }
 
 void expect_equal(const ModuleTree& live, const ModuleTree& saved) {

@@ -210,7 +210,10 @@ TEST(Benchmark, SamplesThatAreNotTheFirstDimensionHaveNoBatchOfOne) {
   BenchmarkOptions options = quick();
   options.batch_size = 3;
   const BenchmarkResult result = benchmark(
-      [&] { return std::get<0>(model->forward(torch::randn({20, 3, 4}))); }, options);
+      [&] {
+        return std::get<0>(model->forward(torch::randn({20, 3, 4})));
+      },
+      options);
   EXPECT_THAT(result.smaller, IsEmpty());
   nn::Linear linear(4, 4);
   EXPECT_THAT(benchmark(linear, {torch::randn({20, 3, 4})}, options).smaller, IsEmpty());
