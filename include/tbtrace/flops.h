@@ -128,8 +128,11 @@ struct OperatorWorkSummary {
   std::uint64_t forward_macs = 0;
   std::uint64_t backward_macs = 0;
   std::uint64_t recomputed_macs = 0;  ///< forward operators again, in the backward pass
-  /// What the first layer of each chosen step took, all steps together.
+  /// What the first layer of each chosen step took, all steps together; nullopt if that is unknown,
+  /// also where a step has several batches.
   std::optional<std::uint64_t> samples;
+  /// The first layer of a step ran again after a backward pass, as where gradients are accumulated.
+  bool has_several_batches = false;
   std::uint64_t steps = 0;
   std::uint64_t forward_macs_in_steps = 0;
   std::uint64_t backward_macs_in_steps = 0;

@@ -250,8 +250,13 @@ class Job:
 
     @property
     def remarks(self) -> list[str]:
-        """What to know of the job before trusting a result: missing and repeated ranks, several jobs or versions."""
-        return self.partial.remarks()
+        """What to know of the job before trusting a result: missing, repeated and damaged ranks, several jobs or versions."""
+        damaged = [source["path"] for source in self.sources if source["state"] == "damaged"]
+        remarks = self.partial.remarks()
+        if damaged:
+            more = f" and {len(damaged) - 5} more" if len(damaged) > 5 else ""
+            remarks.append(f"Damaged, so that only a part of each is in the tables: {', '.join(damaged[:5])}{more}.")
+        return remarks
 
     def write_parquet(self, directory: str | os.PathLike[str], *, run: str) -> None:
         """Writes all tables as a Parquet dataset, `<directory>/<table>/run=<run>/`, a file each. Those

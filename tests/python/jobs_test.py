@@ -245,6 +245,7 @@ class Jobs(unittest.TestCase):
                          {name for name, source in wrong.items() if not source["in_tables"]})
         self.assertEqual(job.missing_ranks, [1, 2, 7, 41, 64])
         self.assertTrue(any("rank 12 is there twice" in remark for remark in job.remarks), job.remarks)
+        self.assertTrue(any("only a part of each is in the tables" in remark for remark in job.remarks), job.remarks)
         self.assertFalse(any("jobs: " in remark for remark in job.remarks), job.remarks)
         self.assertEqual(len(job.summary().to_dict()["run"]), len(job.partial))
         page = job._repr_html_()

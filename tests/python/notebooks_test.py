@@ -18,11 +18,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "docs/notebooks"
+DATA = ROOT / "tests/data"
 SHARED = ROOT.parent / "shared/traces"
 HTML = None
 # By notebook: what its first lines name, and other recordings for it.
@@ -54,10 +57,11 @@ def kernels_of(path):
 class Run:
     """The cells of a notebook, run; with `others` in place of its recordings."""
 
-    def __init__(self, name, others=None):
+    def __init__(self, name, others=None, page_kept=True):
         self.cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
         self.values = {"__name__": "__main__"}
         self.outputs = []
+        self.said = ""
         page = [f"<meta charset=utf-8><title>{name}</title><style>{STYLE}</style>"]
         for number, cell in enumerate(self.cells):
             text = "".join(cell["source"])
@@ -70,9 +74,10 @@ class Run:
             with contextlib.redirect_stdout(said):
                 shown = self.run(text, f"{name}, cell {number}")
             self.outputs.append(shown)
+            self.said += said.getvalue()
             page.append(f"<pre>{html.escape(text)}</pre><div class=output><pre>{html.escape(said.getvalue())}</pre>")
             page.append(self.html_of(shown) + "</div>")
-        if HTML:
+        if HTML and page_kept:
             (HTML / f"{name}{'.other' if others else ''}.html").write_text("\n".join(page), encoding="utf-8")
 
     def run(self, text, name):
@@ -117,6 +122,36 @@ class Notebooks(unittest.TestCase):
                     self.assertEqual((cell["outputs"], cell["execution_count"]), ([], None), name)
             self.assertTrue(f"notebooks/{name}.ipynb" in page, name)
 
+    def run_on(self, name, path):
+        return Run(name, dict.fromkeys(OTHERS[name], path), page_kept=False)
+
+    def test_notebooks_say_what_was_not_recorded(self):
+        wanted = {"idle_per_step": "no GPU activities", "launch_delays": "no kernels", "communication_overlap":
+                  "No communication", "per_rank": "without a rank"}
+        # The host only: without steps, and with them. Then neither steps nor operators.
+        for file in ("stacks.json", "cpu_steps.json", "devtools.json"):
+            for name in OTHERS:
+                with self.subTest(name=name, file=file):
+                    self.assertIn(wanted.get(name, ""), self.run_on(name, DATA / file).said)
+        self.assertIn("no range", self.run_on("compare_two_traces", DATA / "devtools.json").said)
+        rocprof = self.run_on("idle_per_step", DATA / "rocprof.json")  # a GPU without steps
+        self.assertIn("no steps", rocprof.said)
+        self.assertEqual(list(rocprof.values["idle"]["step"]), [None] * len(rocprof.values["idle"]))
+        self.assertGreater(len(rocprof.values["idle"]), 0)
+
+    def test_notebooks_have_no_deviation_of_one_kernel(self):
+        delays = self.run_on("launch_delays", DATA / "recovered.json").outputs[1]
+        self.assertTrue(delays.loc[delays["count"] == 1, "std"].isna().all())
+        self.assertTrue((delays["count"] == 1).any())
+
+    def test_notebooks_read_a_rank_twice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for copy in ("a.json", "b.json"):
+                shutil.copy(DATA / "slow_loader_job/rank1.json", pathlib.Path(folder, copy))
+            run = self.run_on("per_rank", folder)
+        self.assertEqual(run.outputs[2].shape, (4, 2))
+        self.assertEqual(list(run.outputs[-1].columns), [1])
+
     def test_notebook_of_kernels_per_operator(self):
         for run, paths in self.runs("kernels_per_operator"):
             kernels = kernels_of(paths["TRACE"])
@@ -146,8 +181,7 @@ class Notebooks(unittest.TestCase):
             self.assertGreater(len(run.values["communication"]), 0)
             folder = paths["RANKS"]
             self.assertEqual(len(gpu), len([path for path in folder.iterdir() if ".json" in path.name]))
-            rank = run.values["rank"]
-            path = sorted(path for path in folder.iterdir() if ".json" in path.name)[int(rank)]
+            path = pathlib.Path(run.values["trace"].path)
             names = set(run.values["communication"]["short_name"])
             wanted = sum(kernel["dur"] for kernel in kernels_of(path) if "nccl" in kernel["name"].lower())
             self.assertEqual(int(run.values["communication"]["total_ns"].sum()), round(wanted * 1000), names)

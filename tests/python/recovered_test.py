@@ -116,7 +116,7 @@ class Recovered(unittest.TestCase):
             self.assertEqual(found, wanted, where)
             first = summary.findings[0]
             self.assertEqual((first["id"], first["severity"], first["share"]), ("recovered_trace", "warning", None), where)
-            opened = [one["value"] for one in first["evidence"] if one["what"] == "open for"]
+            opened = [one["value"] for one in first["evidence"] if one["what"] == "open for at least"]
             self.assertEqual(opened, [one["open_ns"] for one in wanted["threads"]], where)
             self.assertTrue(str(summary).startswith("This trace was recovered from a journal: "), where)
             self.assertIn("This trace was recovered", summary._repr_html_().split("</tr>")[1], where)

@@ -189,8 +189,8 @@ std::optional<Finding> recovered_finding(const Trace& trace) {
                      .evidence = {},
                      .comes_first = true};
   for (const UnfinishedThread& thread : recovered->threads) {
-    finding.evidence.push_back(
-        {"open for", thread.open_ns, "ns", thread.thread + ": " + unfinished_chain(thread)});
+    finding.evidence.push_back({"open for at least", thread.open_ns, "ns",
+                                thread.thread + ": " + unfinished_chain(thread)});
   }
   const auto add = [&](const char* what, std::uint64_t count) {
     if (count > 0) finding.evidence.push_back({what, count, "", ""});

@@ -248,17 +248,39 @@ class Rows {
     return peaks_ == nullptr ? std::nullopt : peaks_->flops_per_s(row.precision);
   }
 
-  /// Of each chosen step what its first layer took.
+  /// What the first layer of a step took.
+  struct FirstLayer {
+    StringId name = StringId::empty;
+    StringId dims = StringId::empty;
+    bool had_backward = false;  ///< after it
+  };
+
+  /// Of each chosen step what its first layer took. Unknown if that runs again after a backward
+  /// pass, as where gradients of several batches are accumulated.
   void count_samples() {
-    std::set<const Step*> counted;
+    std::map<const Step*, FirstLayer> first_layers;
     for (const EventId op : trace_.by_start()) {
       const Step* const step = context_.step_of(op);
-      if (step == nullptr || counted.contains(step) || !is_chosen(op)) continue;
+      if (step == nullptr || !is_chosen(op)) continue;
+      const std::uint32_t owner = owners_.of(op);
+      const bool is_forward =
+          owner == WorkOwners::kNone || owners_.owners()[owner].phase == WorkPhase::forward;
+      const auto first = first_layers.find(step);
+      if (first != first_layers.end()) {
+        first->second.had_backward = first->second.had_backward || !is_forward;
+        const bool is_again = is_forward && first->second.had_backward &&
+                              trace_.events().name(op) == first->second.name &&
+                              inputs_of(trace_, op).dims == first->second.dims;
+        if (is_again) summary_.has_several_batches = true;
+        continue;
+      }
       const std::optional<std::uint64_t> samples = analyses::samples_in(trace_, op);
       if (!samples) continue;
-      counted.insert(step);
+      first_layers.emplace(step,
+                           FirstLayer{trace_.events().name(op), inputs_of(trace_, op).dims, false});
       summary_.samples = saturating_sum(summary_.samples.value_or(0), *samples);
     }
+    if (summary_.has_several_batches) summary_.samples.reset();
   }
 
   void describe(std::int64_t window_ns) {

@@ -212,6 +212,10 @@ class FiguresOfModel {
     if (work.steps == 0) return why_no_steps();
     const std::string remedy = "; or " + options_.how_to_set_the_samples;
     if (!work.has_shapes) return missing_data_text(trace_, RecordedOption::record_shapes) + remedy;
+    if (work.has_several_batches) {
+      return "a step has several batches, each with its backward pass; " +
+             options_.how_to_set_the_samples;
+    }
     return "no layer's input tells it; " + options_.how_to_set_the_samples;
   }
 

@@ -272,7 +272,7 @@ std::string recovered_text(const TraceSummary& summary, const std::string& name)
     text += recovered.threads.empty() ? "\n" : " What it was doing then:\n";
     for (const UnfinishedThread& thread : recovered.threads) {
       text += cell("text", "    " + thread.thread + ": " + unfinished_chain(thread) +
-                               " (open for " + cell("open_ns", thread.open_ns) + ")") +
+                               " (open for at least " + cell("open_ns", thread.open_ns) + ")") +
               "\n";
     }
     if (const std::uint64_t more = recovered.threads_left_out; more > 0) {

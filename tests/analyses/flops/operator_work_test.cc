@@ -307,6 +307,25 @@ TEST(OperatorWork, OfStepsIsWhatTheyStarted) {
   EXPECT_FALSE(operator_work(trace, {.steps = StepRange{7, 9}}).ok());
 }
 
+TEST(OperatorWork, SamplesOfStepsWithSeveralBatchesAreUnknown) {
+  const auto work = [](const char* second_dims, bool has_backward_between) {
+    Recording recording;
+    recording.step(1, 0, 1000);
+    const char* const kLayer = "[[8, 4], [4, 4]]";
+    recording.sequence(recording.op("aten::linear", 5, 10, kLayer, R"(["float", "float"])"), 5, 0);
+    if (has_backward_between) {
+      recording.sequence(recording.op("AddmmBackward0", 100, 200, "", "", 2), 5, 1);
+    }
+    recording.op("aten::linear", 300, 310, second_dims, R"(["float", "float"])");
+    return *operator_work(recording.trace());
+  };
+  const OperatorWorkSummary again = work("[[8, 4], [4, 4]]", true);
+  EXPECT_EQ(again.samples, std::nullopt);
+  EXPECT_TRUE(again.has_several_batches);
+  EXPECT_THAT(work("[[8, 4], [4, 4]]", false).samples, Optional(8U)) << "another layer";
+  EXPECT_THAT(work("[[6, 6], [6, 6]]", true).samples, Optional(8U)) << "of an optimizer";
+}
+
 TEST(OperatorWork, OfSeveralKindsOfDevicesHasNoPeak) {
   TraceBuilder builder;
   builder.set_metadata("deviceProperties",
