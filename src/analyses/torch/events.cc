@@ -112,7 +112,7 @@ class Collector {
       start += widening_.front_ns;
     }
     // c10d ends the ranges of collectives on another thread; the file does not say so.
-    const bool async = events.unfinished(event) || events.is_asynchronous(event) ||
+    const bool async = without_end_.contains(event) || events.is_asynchronous(event) ||
                        (annotation && is_collective_name(names_.text(name)));
     if (async) flags |= TorchRows::kAsync;
     if (category.device == DeviceType::cpu) {
@@ -155,15 +155,17 @@ class Collector {
   TorchRows& list_;
   std::vector<MemoryRecord> records_;
   Widening widening_;
+  const RangesWithoutEnd without_end_{trace_};
 };
 
 /// torch's C++ tree is needed for ranges that never ended, for stacks, and for names that are only
 /// in the stacks.
 bool needs_tree(const Trace& trace, const TorchEventOptions& options) {
   const Events& events = trace.events();
+  const RangesWithoutEnd without_end(trace);
   bool names_lost = false;
   for (const EventId event : trace.by_start()) {
-    if (events.unfinished(event)) return true;
+    if (without_end.contains(event)) return true;
     names_lost = names_lost || (events.is_python_frame(event) && trace.name(event) == kUnknown);
   }
   if (options.stacks && has_stacks(trace, options.stack_source)) return true;

@@ -44,6 +44,7 @@ void TorchTree::nest(const Trace& trace, const ForwardThreads& threads) {
     frame = parent_[index(event)];
   };
 
+  const RangesWithoutEnd without_end(trace);
   for (const EventId event : trace.by_start()) {
     if (!is_profiler_range(trace.kind(event))) continue;
     while (!ends.empty() && ends.top().first < events.start_ns(event)) {
@@ -56,7 +57,7 @@ void TorchTree::nest(const Trace& trace, const ForwardThreads& threads) {
       TrackId forward = {};
       if (threads.find(event, forward)) parent_[index(event)] = top[index(forward)];
     }
-    if (events.unfinished(event)) {
+    if (without_end.contains(event)) {
       frame = event;
     } else if (events.duration_ns(event) > 0) {
       frame = event;
@@ -73,13 +74,14 @@ void TorchTree::settle(const Trace& trace) {
   const Events& events = trace.events();
   python_parent_.resize(events.size(), EventId::none);
   end_ns_.resize(events.size(), 0);
+  const RangesWithoutEnd without_end(trace);
   for (const EventId event : trace.by_start()) {
     const EventId up = parent_[index(event)];
     if (up != EventId::none) {
       python_parent_[index(event)] = events.is_python_frame(up) ? up : python_parent_[index(up)];
     }
     std::int64_t& end = end_ns_[index(event)];
-    if (!events.unfinished(event)) {
+    if (!without_end.contains(event)) {
       end = events.end_ns(event);
     } else if (closed_[index(event)] != 0 && up != EventId::none) {
       end = end_ns_[index(up)];

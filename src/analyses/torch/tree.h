@@ -13,6 +13,20 @@
 
 namespace tbtrace::analyses {
 
+/// The ranges whose ends torch makes up. Not those of a recovered trace, which ran until the last
+/// sign of life of a process that died: torch never has such traces.
+class RangesWithoutEnd {
+ public:
+  explicit RangesWithoutEnd(const Trace& trace)
+      : events_(trace.events()), are_none_(trace.metadata().contains("tbtrace_recovered")) {}
+
+  bool contains(EventId event) const { return !are_none_ && events_.unfinished(event); }
+
+ private:
+  const Events& events_;
+  bool are_none_;
+};
+
 class TorchTree {
  public:
   TorchTree(const Trace& trace, const ForwardThreads& threads);

@@ -8,6 +8,7 @@
 
 #include <tbtrace/checks.h>
 #include <tbtrace/findings.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/recovered.h>
 
 #include "fixtures/read_text.h"
@@ -135,6 +136,21 @@ TEST(RecoveredRecording, LostRecordsAreAnErrorOfTheCheckAndTheRestAnInformation)
   EXPECT_EQ(checks[1].id, "lost_records");
   EXPECT_EQ(checks[1].severity, CheckSeverity::error);
   EXPECT_EQ(checks[1].count, 3u);
+}
+
+TEST(RecoveredRecording, WhatDidNotEndHasItsTimeInTheOperatorTable) {
+  const auto self_us_of_hang = [](const char* member) {
+    const Trace trace =
+        trace_with(member, {row("before", 1, 0, 10, true), row("hang", 1, 20, 500, false),
+                            row("aten::mm", 1, 30, 100, true)});
+    const OperatorSummary summary = operator_summary(trace);
+    for (const OperatorRow& row : summary.rows()) {
+      if (row.key == "hang") return static_cast<double>(row.self_cpu_time_total.ns) / 1000.0;
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(self_us_of_hang(R"("tbtrace_recovered": {})"), 400);
+  EXPECT_EQ(self_us_of_hang(""), 0) << "torch's rule for a range whose end is not known";
 }
 
 TEST(RecoveredRecording, ALaunchThatDidNotEndNeedsNoKernel) {
