@@ -33,7 +33,8 @@ def steps(answers, same):
 
 def summary(answers, same):
     rows, found = answers.rows("steps"), answers["summary"]
-    same("summary: steps = those of steps", added(found["steps"], "steps"), len(rows))
+    same("summary: steps = those of steps", added(found["steps"], "steps"),
+         sum(row["name"] != "[all]" for row in rows))
     for entry in found["steps"]:
         for key in MEANS:
             same(f"summary: {key} of steps = the total of steps", entry[key], answers.totals("steps")[key])
