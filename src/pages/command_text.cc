@@ -1,5 +1,7 @@
 #include "pages/command_text.h"
 
+#include <cstdint>
+#include <string>
 #include <variant>
 
 namespace tbtrace {
@@ -22,6 +24,8 @@ std::string pages::command_text(const TableDescription& table, const OptionValue
       given.push_back({option.spelling, *text});
     } else if (const auto* const flag = std::get_if<bool>(&value); flag != nullptr) {
       if (*flag != option.is_on) given.push_back({option.spelling});
+    } else if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+      given.push_back({option.spelling, std::to_string(*number)});
     }
   }
   if (!sort_by.empty()) given.push_back({"sort-by", std::string(sort_by)});
