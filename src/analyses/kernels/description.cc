@@ -57,7 +57,7 @@ mean_ns | number | mean duration
 min_ns | integer | shortest duration
 max_ns | integer | longest duration
 stddev_ns | number | standard deviation of a sample (divided by `count` - 1), 0 for one kernel
-median_ns | integer | the duration that half of the kernels take at most, within 1 % (the same on every machine: counts by fixed buckets)
+median_ns | integer | the duration that half of the kernels take at most, of an even number the lower one of the two in the middle, within 1 % (the same on every machine: counts by fixed buckets)
 p90_ns | integer | the same of 90 %
 p99_ns | integer | the same of 99 %
 tensor_cores_used | boolean or null | whether they run on tensor cores; null if the name does not show it (below); by name or launch
