@@ -65,13 +65,17 @@ def memory_group():
         except OSError:
             continue
         try:
-            for name, limit in limits.items():
-                if (group / name).exists():
-                    (group / name).write_text(str(limit))
-            yield group if any((group / name).exists() for name in limits) else None
+            is_limited = False
+            with contextlib.suppress(OSError):  # not ours to limit
+                for name, limit in limits.items():
+                    if (group / name).exists():
+                        (group / name).write_text(str(limit))
+                        is_limited = True
+            yield group if is_limited else None
             return
         finally:
-            group.rmdir()
+            with contextlib.suppress(OSError):  # the kernel may not be done with it
+                group.rmdir()
     yield None
 
 
