@@ -124,8 +124,8 @@ struct BatchBenchmark {
   std::optional<std::uint64_t> saved_activation_bytes;
   std::optional<std::uint64_t> result_bytes;
 
-  std::optional<double> flops_per_s;  ///< FLOPs of a run by its median
-  std::optional<double> mfu;          ///< of its multiply-adds, two FLOPs each, by the peak; 0 to 1
+  std::optional<double> flops_per_s;  ///< all FLOPs of a run, backward too, by its median
+  std::optional<double> mfu;          ///< of all its multiply-adds, two FLOPs each, by the peak
   std::optional<double> energy_j;     ///< of a run
 };
 

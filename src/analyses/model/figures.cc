@@ -124,7 +124,7 @@ class FiguresOfModel {
                              : note);
   }
 
-  /// `why_none`: there are no parameters.
+  /// `why_none` is the note for a trace that tells no parameters.
   void add_trainable(const ModuleTree& modules, const std::string& why_none) {
     const auto& elements = modules.trainable_parameters;
     if (elements && *elements > modules.parameters) {
