@@ -89,7 +89,7 @@ class Tab:
         self.context.route("**/*", self._route)
         self.url, self.outside, self.said = board.url, [], []
         self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(60_000)
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.said.append("a dialog"), dialog.dismiss()))
@@ -139,6 +139,13 @@ class Tab:
         parts = urllib.parse.urlsplit(self.page.url).fragment.split("&")
         pairs = [part.split("=", 1) for part in parts if "=" in part]
         return {urllib.parse.unquote(key)[len("p.tbtrace."):]: urllib.parse.unquote(value) for key, value in pairs}
+
+    def check_state(self, holds, what):
+        """The address follows what a user does: TensorBoard writes it after the frame asked for that."""
+        end = time.monotonic() + 60
+        while not (is_so := holds(self.state())) and time.monotonic() < end:
+            self.page.wait_for_timeout(20)
+        check(is_so, f"{what}: {self.state()}")
 
     def check_accessible(self, where):
         if not self.frame.evaluate("typeof axe === 'object'"):
