@@ -52,21 +52,24 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   torch::manual_seed(0);
   torch::set_num_threads(1);
-  const torch::Tensor wide = torch::randn({2000, 4000});
+  const torch::Tensor wide = torch::randn({2000, 8000});
   const torch::Tensor square = torch::randn({768, 768});
-  const torch::Tensor numbers = torch::randn({448, 448});
+  const torch::Tensor numbers = torch::randn({512, 512});
   const torch::Tensor images = torch::randn({4, 16, 96, 96});
   const torch::Tensor filters = torch::randn({32, 16, 3, 3});
   // Calls write into memory that is there, so that allocators are not compared.
   torch::Tensor result = torch::empty_like(wide);
-  torch::Tensor transposed = torch::empty({4000, 2000});
+  torch::Tensor transposed = torch::empty({8000, 2000});
   torch::Tensor product = torch::empty_like(square);
   torch::Tensor sorted = torch::empty_like(numbers);
-  torch::Tensor order = torch::empty({448, 448}, torch::kLong);
+  torch::Tensor order = torch::empty({512, 512}, torch::kLong);
+  const torch::Tensor rows = torch::arange(1999, -1, -1);
   const std::map<std::string, std::function<torch::Tensor()>> calls = {
       {"add", [&] { return torch::add_out(result, wide, wide); }},
       {"convolution", [&] { return torch::conv2d(images, filters); }},
+      {"cumsum", [&] { return torch::cumsum_out(result, wide, 1); }},
       {"exp", [&] { return torch::exp_out(result, wide); }},
+      {"index_select", [&] { return torch::index_select_out(result, wide, 0, rows); }},
       {"matmul", [&] { return torch::matmul_out(product, square, square); }},
       {"softmax", [&] { return torch::softmax_out(result, wide, 1); }},
       {"sort", [&] { return std::get<0>(torch::sort_out(sorted, order, numbers)); }},

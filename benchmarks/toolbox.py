@@ -9,13 +9,16 @@ logarithms, by Student's distribution), and what benchmark() adds to a call. Pyt
 """
 import argparse
 import math
+import os
 import statistics
 import subprocess
 
 CALLS = {
     "add": "torch.add(wide, wide, out=result)",
     "convolution": "torch.conv2d(images, filters)",
+    "cumsum": "torch.cumsum(wide, 1, out=result)",
     "exp": "torch.exp(wide, out=result)",
+    "index_select": "torch.index_select(wide, 0, rows, out=result)",
     "matmul": "torch.matmul(square, square, out=product)",
     "softmax": "torch.softmax(wide, 1, out=result)",
     "sort": "torch.sort(numbers, out=(ordered, order))",
@@ -26,18 +29,22 @@ TIMER = """
 import torch, torch.utils.benchmark
 torch.manual_seed(0)
 torch.set_grad_enabled(False)
-wide, square, numbers = torch.randn(2000, 4000), torch.randn(768, 768), torch.randn(448, 448)
+wide, square, numbers = torch.randn(2000, 8000), torch.randn(768, 768), torch.randn(512, 512)
 images, filters = torch.randn(4, 16, 96, 96), torch.randn(32, 16, 3, 3)
-result, transposed, product = torch.empty_like(wide), torch.empty(4000, 2000), torch.empty_like(square)
-ordered, order = torch.empty_like(numbers), torch.empty(448, 448, dtype=torch.long)
+result, transposed, product = torch.empty_like(wide), torch.empty(8000, 2000), torch.empty_like(square)
+ordered, order = torch.empty_like(numbers), torch.empty(512, 512, dtype=torch.long)
+rows = torch.arange(1999, -1, -1)
 print(torch.utils.benchmark.Timer({!r}, globals=globals(), num_threads=1).blocked_autorange(min_run_time=0.4).median * 1e9)
 """
 # Student's quantile of 97.5 % by degrees of freedom.
 STUDENT = {4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 14: 2.145, 19: 2.093}
+# What glibc does with freed blocks depends on the process's past (mallopt(3): the threshold moves): here both keep them.
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 
 
 def output(command):
-    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout)
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                env={**os.environ, **ALLOCATOR}).stdout)
 
 
 def main():

@@ -264,9 +264,9 @@ class Profiler {
   /// warm-up on, without changing the model. Modules are recognised by the parameters and buffers
   /// that operators take, as the model is now. Consequently, modules without any (activations,
   /// pooling) have no frames; a module with submodules lasts from the first to the last operator of
-  /// its submodules; and weights that two modules share, or that are used outside of any forward,
-  /// count for the first module that has them. module_scope gives exact frames; both can be
-  /// combined. The model need not stay alive, nor be owned by a pointer. Operators are asked for
+  /// its submodules; of modules that share a weight, an operator on it is of the one whose class is
+  /// named as the operator is, else of the first; and weights that are used outside of any forward
+  /// count for their module. module_scope gives exact frames; both can be combined. The model need not stay alive, nor be owned by a pointer. Operators are asked for
   /// their inputs, which costs the same as `record_shapes`.
   void attach(const torch::nn::Module& model, const std::string& name = "model");
   /// A TorchScript model, frozen or not. Frames are the calls of its methods from C++; within

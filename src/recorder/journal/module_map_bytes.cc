@@ -36,6 +36,11 @@ std::string bytes_of(const ModuleMap& map) {
   }
   fields.put(map.modules_of_tensors_.size());
   for (const std::uint32_t row : map.modules_of_tensors_) fields.put(row);
+  fields.put(map.sharers_.size());
+  for (const auto& [number, rows] : map.sharers_) {
+    fields.put(number).put(rows.size());
+    for (const std::uint32_t row : rows) fields.put(row);
+  }
   return std::string(fields.bytes());
 }
 
@@ -78,6 +83,10 @@ std::optional<ModuleMap> module_map_of(std::string_view bytes) {
   }
   for (std::size_t left = fields.count(kWord); left > 0; --left) {
     map.modules_of_tensors_.push_back(row());
+  }
+  for (std::size_t left = fields.count(2 * kWord); left > 0; --left) {
+    std::vector<std::uint32_t>& rows = map.sharers_[fields.number<std::uint64_t>()];
+    for (std::size_t more = fields.count(kWord); more > 0; --more) rows.push_back(row());
   }
   if (!fields.ok() || !is_sound) return std::nullopt;
   return map;

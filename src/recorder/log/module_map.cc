@@ -54,6 +54,26 @@ void ModuleMap::own(const void* storage, const ModuleTensor& tensor) {
   modules_of_tensors_.push_back(tensor.module);
   ModuleTensor& own = tensors_[storage].emplace_back(tensor);
   own.number = static_cast<std::uint32_t>(modules_of_tensors_.size());
+  if (own.begin == nullptr || own.begin == own.end) return;
+  const auto [first, is_new] = numbers_.try_emplace({own.begin, own.end}, own.number);
+  if (is_new || modules_of_tensors_[first->second - 1] == own.module) return;
+  sharers_[first->second].push_back(own.module);
+}
+
+std::uint32_t ModuleMap::module_of(std::uint64_t tensor_number, std::string_view op) const {
+  const std::uint32_t first = modules_of_tensors_[tensor_number - 1];
+  const auto shared = sharers_.find(tensor_number);
+  if (shared == sharers_.end()) return first;
+  std::vector<std::uint32_t> rows = {first};
+  rows.insert(rows.end(), shared->second.begin(), shared->second.end());
+  const auto named = std::find_if(rows.begin(), rows.end(), [&](std::uint32_t row) {
+    return is_named_as(modules_[row].class_name, op);
+  });
+  if (named != rows.end()) return *named;
+  const auto other = std::find_if(rows.begin(), rows.end(), [&](std::uint32_t row) {
+    return !modules_[row].class_name.starts_with("Embedding");
+  });
+  return other == rows.end() ? first : *other;
 }
 
 const ModuleTensor* ModuleMap::tensor(const void* storage, const void* address) const {

@@ -59,10 +59,10 @@ class ModuleMap {
   /// `storage` is the memory that the tensor is in, alone or with others.
   void own(const void* storage, const ModuleTensor& tensor);
 
-  /// The row of the tensor's module.
-  std::uint32_t module_of(std::uint64_t tensor_number) const {
-    return modules_of_tensors_[tensor_number - 1];
-  }
+  /// The row of the module that runs the operator on the tensor. Of those that share it, as a
+  /// decoder shares the weight of an embedding: the first whose class is named as the operator, else
+  /// the first that is no embedding, which calls its own operator only.
+  std::uint32_t module_of(std::uint64_t tensor_number, std::string_view op) const;
 
   bool has_scripts() const { return !scripts_.empty(); }
   /// The row of the TorchScript module; kNone: not a known one.
@@ -92,7 +92,10 @@ class ModuleMap {
   std::map<std::pair<const void*, std::string>, std::uint32_t> rows_;
   std::unordered_map<std::string, std::uint32_t> class_counts_;
   std::unordered_map<const void*, std::deque<ModuleTensor>> tensors_;  // addresses stay
+  std::map<std::pair<const char*, const char*>, std::uint32_t> numbers_;  // of the first, by bytes
   std::vector<std::uint32_t> modules_of_tensors_;
+  /// By number: the other modules that have the tensor, where there are some.
+  std::map<std::uint64_t, std::vector<std::uint32_t>> sharers_;
 };
 
 /// How Python would name the class: without namespaces, and without the `Impl` that LibTorch's

@@ -1,6 +1,7 @@
 #include "symbols/names/class_name.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 
 namespace tbtrace {
@@ -22,6 +23,16 @@ std::size_t last_scope(std::string_view name) {
   return last;
 }
 
+/// `maxpool2d` of `MaxPool2d`, `max_pool2d` and `aten::max_pool2d_`.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : last_part(name)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) plain += static_cast<char>(std::tolower(byte));
+  }
+  return plain;
+}
+
 }  // namespace
 
 std::string_view last_part(std::string_view name) {
@@ -41,6 +52,10 @@ std::string short_class_name(std::string_view name) {
   name.remove_suffix(arguments.size());
   if (name.size() > kImpl.size() && name.ends_with(kImpl)) name.remove_suffix(kImpl.size());
   return std::string(name) + std::string(arguments);
+}
+
+bool is_named_as(std::string_view class_name, std::string_view op) {
+  return plain_name(class_name) == plain_name(op);
 }
 
 }  // namespace tbtrace

@@ -18,4 +18,7 @@ std::string_view scope_of(std::string_view function);
 /// `torch::nn::LinearImpl` is `Linear`.
 std::string short_class_name(std::string_view name);
 
+/// Whether a class of layers is named as an operator: `MaxPool2d` as `aten::max_pool2d_`.
+bool is_named_as(std::string_view class_name, std::string_view op);
+
 }  // namespace tbtrace

@@ -215,6 +215,11 @@ TEST(ModelSummary, TiedAndFrozenParametersCountOnce) {
               ElementsAre(HasSubstr("decoder.weight is the same memory as embedding.weight")));
   EXPECT_THAT(total.inputs, ElementsAre(shape({3, 5}, "int64")));
   EXPECT_EQ(total.macs, 3U * 5 * (16 * 16 + 16 * 100));
+  EXPECT_EQ(decoder.macs, 3U * 5 * 16 * 100);
+  EXPECT_EQ(decoder.calls, 1U);
+  EXPECT_THAT(decoder.outputs, ElementsAre(shape({3, 5, 100})));
+  EXPECT_EQ(layer_of(summary, "embedding").calls, 1U);
+  EXPECT_EQ(layer_of(summary, "embedding").macs, 0U);
 }
 
 TEST(ModelSummary, UnusedLayersHaveNoCalls) {

@@ -32,6 +32,7 @@
 #include "recorder/journal/written_journal.h"
 #include "recorder/log/active.h"
 #include "recorder/log/inputs.h"
+#include "recorder/log/module_map.h"
 #include "recorder/log/range_arguments.h"
 #include "recorder/log/record.h"
 #include "recorder/log/recording.h"
@@ -100,6 +101,28 @@ TEST_F(JournalOf, AnOpenWindowHasAllThatWasRecorded) {
   EXPECT_EQ(described->name, "allreduce");
   EXPECT_EQ(described->group_size, 4);
   EXPECT_EQ(described->group, "tp");
+}
+
+TEST_F(JournalOf, ModulesThatShareATensorAreTold) {
+  const auto journal = open();
+  const std::string bytes = "weights";
+  const auto map = std::make_shared<ModuleMap>();
+  const auto own = [&](const void* instance, const char* type, const char* path) {
+    map->own(&bytes, {.module = map->add(instance, type, path),
+                      .begin = bytes.data(),
+                      .end = bytes.data() + bytes.size()});
+  };
+  own(bytes.data(), "9Embedding", "a.embedding");
+  own(bytes.data() + 1, "6Linear", "a.head");
+  Recording recording({.modules = map}, journal->new_window());
+  recording.start();
+  write_number(*recording.add_thread({.system_id = 1}), 1, 0);
+  const RestoredJournal found = restored(copy_of(directory(), dir_));
+  ASSERT_EQ(found.windows.size(), 1U);
+  const auto& again = found.windows[0].recording->options().modules;
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->modules()[again->module_of(1, "aten::embedding")].path, "a.embedding");
+  EXPECT_EQ(again->modules()[again->module_of(1, "aten::linear")].path, "a.head");
 }
 
 TEST_F(JournalOf, ManyChunksAreWhole) {

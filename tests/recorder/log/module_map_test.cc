@@ -92,5 +92,31 @@ TEST_F(ModuleMapTest, TensorsInOneStorageAreToldByTheirBytes) {
   EXPECT_EQ(map.tensor(&bytes[5], &bytes[9]), nullptr);
 }
 
+TEST_F(ModuleMapTest, ASharedTensorIsOfTheModuleWhoseClassIsNamedAsTheOperator) {
+  const auto embedding = add(0, "a.embedding", "9Embedding");
+  const auto custom = add(1, "a.custom", "6Custom");
+  const auto head = add(2, "a.head", "6Linear");
+  own(5, embedding, 10, 12);
+  own(5, head, 12, 14);
+  own(5, custom, 10, 12);
+  own(5, head, 10, 12);
+  own(5, embedding, 10, 12);
+  const auto number = map.tensor(&bytes[5], &bytes[10])->number;
+  EXPECT_EQ(map.module_of(number, "aten::embedding"), embedding);
+  EXPECT_EQ(map.module_of(number, "aten::linear"), head);
+  EXPECT_EQ(map.module_of(number, "aten::t"), custom);
+  const auto other = map.tensor(&bytes[5], &bytes[12])->number;
+  EXPECT_EQ(map.module_of(other, "aten::embedding"), head);
+}
+
+TEST_F(ModuleMapTest, OfModulesOfOneClassTheFirstHasASharedTensor) {
+  const auto first = add(0, "a.first", "9Embedding");
+  own(5, first, 10, 12);
+  own(5, add(1, "a.second", "9Embedding"), 10, 12);
+  const auto number = map.tensor(&bytes[5], &bytes[10])->number;
+  EXPECT_EQ(map.module_of(number, "aten::embedding"), first);
+  EXPECT_EQ(map.module_of(number, "aten::t"), first);
+}
+
 }  // namespace
 }  // namespace tbtrace::recorder

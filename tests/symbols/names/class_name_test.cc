@@ -25,5 +25,13 @@ TEST(ClassName, ShortNamesHaveNoNamespaceAndNoImpl) {
   EXPECT_EQ(short_class_name(">::odd"), "odd");
 }
 
+TEST(ClassName, LayersAreNamedAsTheirOperators) {
+  EXPECT_TRUE(is_named_as("MaxPool2d", "aten::max_pool2d"));
+  EXPECT_TRUE(is_named_as("ReLU", "aten::relu_"));
+  EXPECT_TRUE(is_named_as("Linear", "linear"));
+  EXPECT_FALSE(is_named_as("Linear", "aten::bilinear"));
+  EXPECT_FALSE(is_named_as("Embedding", "aten::embedding_bag"));
+}
+
 }  // namespace
 }  // namespace tbtrace

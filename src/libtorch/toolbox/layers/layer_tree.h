@@ -57,8 +57,10 @@ inline constexpr const char* kRanOutsideOperators =
 LayerTree layer_tree_of(const RecordedRun& run, const ModelParts* parts);
 
 /// Gives functions to the layers of the model that have no tensors: to one whose class is named as
-/// the operator, and which is registered between the layers that were called before and after it;
-/// or to the only one of its class in a module around the layer before it.
+/// the operator, and which is registered between the layers that were called before and after it in
+/// a module that calls its layers in the order of their registration; or to the only one of its
+/// class in the innermost module around the layer before it that has such. A function that may be
+/// of several layers stays a function.
 void recognise_layers(LayerTree& tree, const ModelParts& parts);
 
 /// Whether a layer of this class calls the operator: `ReLU` and `aten::relu_`.

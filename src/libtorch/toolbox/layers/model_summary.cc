@@ -280,14 +280,15 @@ std::uint64_t layer_bytes_of(const std::vector<LayerCost>& rows) {
   return saturating_product(bytes, 2);
 }
 
-/// Layers whose operators count for the layer that they share a weight with.
+/// Layers that are told apart by the operators that they run on the weight they share.
 std::vector<std::string> notes_of_ties(const ModelParts& parts) {
   std::vector<std::string> notes;
   for (const ModelTensor& tensor : parts.tensors) {
     const ModelTensor& first = parts.tensors[tensor.same_as];
     if (first.part == tensor.part) continue;
     notes.push_back(tensor.path + " is the same memory as " + first.path +
-                    ": what both layers compute with it counts for the first.");
+                    ": operators on it count for the layer whose class is named as they are, else "
+                    "for the first.");
   }
   return notes;
 }

@@ -1,53 +1,45 @@
 // Which functions are calls of layers that have no tensors to be known by.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "libtorch/toolbox/layers/layer_tree.h"
+#include "symbols/names/class_name.h"
 
 namespace tbtrace::libtorch {
 namespace {
 
 struct ClassRule {
   std::string_view type;
-  std::string_view op;  ///< without blanks and namespace
+  std::string_view op;
 };
 
 /// Classes whose operator has another name. Source: torch/nn/functional/*.h.
 constexpr std::array kClasses = std::to_array<ClassRule>({
     {"ReLU6", "hardtanh"},
     {"Softmax2d", "softmax"},
-    {"Dropout2d", "featuredropout"},
-    {"Dropout3d", "featuredropout"},
-    {"ZeroPad1d", "constantpadnd"},
-    {"ZeroPad2d", "constantpadnd"},
-    {"ZeroPad3d", "constantpadnd"},
-    {"ConstantPad1d", "constantpadnd"},
-    {"ConstantPad2d", "constantpadnd"},
-    {"ConstantPad3d", "constantpadnd"},
+    {"Dropout2d", "feature_dropout"},
+    {"Dropout3d", "feature_dropout"},
+    {"ZeroPad1d", "constant_pad_nd"},
+    {"ZeroPad2d", "constant_pad_nd"},
+    {"ZeroPad3d", "constant_pad_nd"},
+    {"ConstantPad1d", "constant_pad_nd"},
+    {"ConstantPad2d", "constant_pad_nd"},
+    {"ConstantPad3d", "constant_pad_nd"},
     {"Fold", "col2im"},
     {"Unfold", "im2col"},
 });
-
-/// `maxpool2d` of `MaxPool2d`, `max_pool2d` and `aten::max_pool2d_`.
-std::string plain_name(std::string_view name) {
-  const std::size_t colons = name.rfind("::");
-  if (colons != std::string_view::npos) name.remove_prefix(colons + 2);
-  std::string plain;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) plain += static_cast<char>(std::tolower(byte));
-  }
-  return plain;
-}
 
 class Recognition {
  public:
   Recognition(LayerTree& tree, const ModelParts& parts) : tree_(tree), parts_(parts) {
     node_of_part_.resize(parts.parts.size(), kNone);
+    is_called_.resize(parts.parts.size(), false);
+    is_in_order_.resize(parts.parts.size(), true);
     for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
       const LayerNode& layer = tree.nodes[node];
       if (layer.part && node_of_part_[*layer.part] == kNone) node_of_part_[*layer.part] = node;
@@ -56,6 +48,7 @@ class Recognition {
 
   void run() {
     find_next_layers();
+    find_called();
     std::size_t before = 0;  // the part that was called last
     std::size_t last = 0;    // the part that was recognised last
     for (std::size_t node = 1; node < next_.size(); ++node) {
@@ -66,7 +59,7 @@ class Recognition {
       }
       std::size_t part = between(std::max(before, last), next_[node], layer.type);
       if (part != kNone) last = part;
-      if (part == kNone) part = only_one_around(layer, before);
+      if (part == kNone) part = only_one_around(layer, before, next_[node]);
       if (part != kNone) give(node, part);
     }
   }
@@ -93,33 +86,69 @@ class Recognition {
     }
   }
 
-  /// Parts have the order of their registration.
+  /// Which modules have a layer that was called, and which call theirs in another order than that
+  /// of their registration.
+  void find_called() {
+    std::vector<std::size_t> last(parts_.parts.size(), 0);
+    is_called_[0] = true;
+    for (const LayerNode& layer : tree_.nodes) {
+      if (!is_innermost(layer)) continue;
+      std::size_t part = *layer.part;
+      is_called_[part] = true;
+      for (auto around = parts_.parts[part].parent; around; around = parts_.parts[part].parent) {
+        if (part < last[*around]) is_in_order_[*around] = false;
+        last[*around] = std::max(last[*around], part);
+        part = *around;
+        is_called_[part] = true;
+      }
+    }
+  }
+
+  bool is_in(std::size_t part, std::size_t around) const {
+    while (part != around && parts_.parts[part].parent) part = *parts_.parts[part].parent;
+    return part == around;
+  }
+
+  /// Of the layers that are registered between two that are called one after the other, in a module
+  /// around one of these that calls its own in the order of registration. Modules within it up to
+  /// the layer have no tensors to be known by; one that has was not called.
   std::size_t between(std::size_t before, std::size_t after, const std::string& op) const {
     if (after <= before) return kNone;
     for (std::size_t part = before + 1; part < after; ++part) {
-      const bool is_free = node_of_part_[part] == kNone;
-      if (is_free && is_candidate(part, op)) return part;
+      if (node_of_part_[part] != kNone || !is_candidate(part, op)) continue;
+      std::size_t around = *parts_.parts[part].parent;
+      while (!is_called_[around] && !parts_.parts[around].has_tensors) {
+        around = *parts_.parts[around].parent;
+      }
+      if (!is_called_[around] || !is_in_order_[around]) continue;
+      const bool is_last = after == parts_.parts.size();
+      if (is_in(before, around) || (!is_last && is_in(after, around))) return part;
     }
     return kNone;
   }
 
-  /// A function after the last layer of a module is outside of its frame: of the modules around the
-  /// layer before it, the innermost that has one such layer.
-  std::size_t only_one_around(const LayerNode& function, std::size_t before) const {
-    for (auto around = parts_.parts[before].parent; around; around = parts_.parts[*around].parent) {
-      const std::size_t found = only_one_in(*around, function.type);
-      if (found != kNone) return found;
+  /// A function after the last layer of a module is outside of its frame, but within that of a
+  /// module around: of these modules around the layer before it, as far out as they may have ended,
+  /// the innermost that has such layers, if it has one.
+  std::size_t only_one_around(const LayerNode& function, std::size_t before,
+                              std::size_t after) const {
+    const std::optional<std::size_t> frame = tree_.nodes[function.parent].part;
+    if (!frame) return kNone;
+    auto around = parts_.parts[before].parent;
+    while (around && *around != *frame && is_in(*around, *frame)) {
+      const auto found = candidates_in(*around, function.type);
+      if (!found.empty()) return found.size() == 1 ? found.front() : kNone;
+      if (after < parts_.parts.size() && is_in(after, *around)) return kNone;
+      around = parts_.parts[*around].parent;
     }
-    const std::optional<std::size_t> around = tree_.nodes[function.parent].part;
-    return around ? only_one_in(*around, function.type) : kNone;
+    const auto found = candidates_in(*frame, function.type);
+    return found.size() == 1 ? found.front() : kNone;
   }
 
-  std::size_t only_one_in(std::size_t around, const std::string& op) const {
-    std::size_t found = kNone;
+  std::vector<std::size_t> candidates_in(std::size_t around, const std::string& op) const {
+    std::vector<std::size_t> found;
     for (const std::size_t part : parts_.parts[around].children) {
-      if (!is_candidate(part, op)) continue;
-      if (found != kNone) return kNone;
-      found = part;
+      if (is_candidate(part, op)) found.push_back(part);
     }
     return found;
   }
@@ -166,16 +195,18 @@ class Recognition {
   const ModelParts& parts_;
   std::vector<std::size_t> node_of_part_;
   std::vector<std::size_t> next_;
+  std::vector<bool> is_called_;    // by part: it or a layer inside it
+  std::vector<bool> is_in_order_;  // by part
 };
 
 }  // namespace
 
 bool calls_operator(const std::string& type, const std::string& op) {
-  const std::string called = plain_name(op);
-  if (plain_name(type) == called) return true;
-  if (type == "Upsample") return called.starts_with("upsample");
-  return std::any_of(kClasses.begin(), kClasses.end(),
-                     [&](const ClassRule& rule) { return rule.type == type && rule.op == called; });
+  if (is_named_as(type, op)) return true;
+  if (type == "Upsample") return op.starts_with("upsample");
+  return std::any_of(kClasses.begin(), kClasses.end(), [&](const ClassRule& rule) {
+    return rule.type == type && is_named_as(rule.op, op);
+  });
 }
 
 void recognise_layers(LayerTree& tree, const ModelParts& parts) { Recognition(tree, parts).run(); }
