@@ -175,6 +175,23 @@ TEST(ModelSummary, WhatAStepDoesWithTheModelsOwnTensorsIsNoPartOfItsFlow) {
   EXPECT_EQ(std::ranges::count_if(summary.layers, is_detach), 1);
 }
 
+TEST(ModelSummary, WhatAnOptimizerAllocatesIsNoActivation) {
+  nn::Sequential model(nn::Linear(6, 5), nn::ReLU(), nn::Linear(5, 3));
+  const torch::Tensor input = torch::randn({8, 6});
+  torch::optim::AdamW optimizer(model->parameters());
+  const auto step = [&](bool with_optimizer) {
+    const ModelSummary summary = model_summary(*model, [&] {
+      model->forward(input).sum().backward();
+      if (with_optimizer) optimizer.step();
+    });
+    return summary.total().activations.value();
+  };
+  const std::uint64_t forward = model_summary(model, {input}).total().activations.value();
+  EXPECT_EQ(step(true), step(false));
+  EXPECT_GE(step(false), forward);
+  EXPECT_LE(step(false), forward + 2);  // the sum, and the gradient that backward() begins with
+}
+
 TEST(ModelSummary, LeavesTheModelAsItWas) {
   nn::Sequential model(nn::Linear(4, 4), nn::BatchNorm1d(4), nn::Dropout(0.5));
   model[1]->eval();
