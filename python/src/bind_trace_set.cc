@@ -183,8 +183,11 @@ void bind_trace_set(nb::module_& module) {
          "mapping from names to such values names them. The rank is always the one in the trace\n"
          "(`distributedInfo`), None if it has none; names and places say nothing about it.\n"
          "`workers`: threads, None for one per core. `strict` and `arguments` as for read(); they\n"
-         "do not apply to Trace objects. What cannot be read is in `unread`. Raises TraceError if\n"
-         "nothing can be read, ValueError for a wrong argument. Ctrl-C ends it.\n\n"
+         "do not apply to Trace objects. What cannot be read is in `unread`, and so are files that\n"
+         "were found in a directory or by a pattern and are copies of another one, byte for byte, "
+         "or\n"
+         "a merged timeline of ranks. Raises TraceError if nothing can be read, ValueError for a\n"
+         "wrong argument. Ctrl-C ends it.\n\n"
          "    tbtrace.TraceSet.open(\"ranks/\", workers=2)",
          nb::sig("def open(inputs: str | os.PathLike[str] | Trace | bytes | bytearray | memoryview "
                  "| typing.BinaryIO | "
@@ -203,7 +206,7 @@ void bind_trace_set(nb::module_& module) {
           nb::sig("def __iter__(self) -> collections.abc.Iterator[Trace]"))
       .def_prop_ro("ranks", ranks, "The rank of each trace, None where the file has none.",
                    nb::sig("def ranks(self) -> list[int | None]"))
-      .def_prop_ro("unread", unread, "What could not be read: (path, why).",
+      .def_prop_ro("unread", unread, "What could not be read or does not count: (path, why).",
                    nb::sig("def unread(self) -> list[tuple[str, str]]"))
       .def(
           "operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/jobs.h>
 #include <tbtrace/trace_set.h>
 
 #include "arguments.h"
@@ -60,7 +63,15 @@ class SetReader {
       }
     }
     FoundTraces found = found_anywhere(paths_);
-    for (const std::string& path : found.paths) add_path(path, path);
+    const std::map<std::string, std::string> left_out = not_of_the_job(found.paths);
+    for (const std::string& path : found.paths) {
+      const auto reason = left_out.find(path);
+      if (reason == left_out.end()) {
+        add_path(path, path);
+      } else {
+        found.unread.push_back({path, {StatusCode::invalid_argument, reason->second}});
+      }
+    }
     unread_ = std::move(found.unread);
   }
 
@@ -109,6 +120,31 @@ class SetReader {
     nb::object source = path_object(path);
     const bool is_here = !is_remote(source);
     items_.push_back({name, std::move(source), is_here});
+  }
+
+  /// As the command line: of what was found, and not named one by one, copies of a file and merged
+  /// timelines do not count. By path, the reason.
+  std::map<std::string, std::string> not_of_the_job(const std::vector<std::string>& found) const {
+    std::map<std::string, std::string> reasons;
+    const bool is_searched = std::ranges::any_of(found, [&](const std::string& path) {
+      return std::ranges::find(paths_, path) == paths_.end();
+    });
+    if (found.size() < 2 || !is_searched) return reasons;
+    FoundTraces here;
+    std::ranges::copy_if(found, std::back_inserter(here.paths), [](const std::string& path) {
+      return path.find("://") == std::string::npos;
+    });
+    const nb::gil_scoped_release working;
+    const JobList list = find_jobs(here, {.look_into_archives = false});
+    for (const std::string& path : list.merged) reasons[path] = "is a merged timeline of ranks";
+    for (const Job& job : list.jobs) {
+      for (const RepeatedFile& repeated : job.repeated) {
+        if (!repeated.is_same_file) continue;
+        reasons[repeated.file.path] =
+            "has the same content as " + repeated.repeats + ", which counts";
+      }
+    }
+    return reasons;
   }
 
   static SharedTrace shared(PythonTrace trace, const std::string& name) {

@@ -221,6 +221,22 @@ class Traces(unittest.TestCase):
         done = subprocess.run([PROGRAM, "summary", *names], capture_output=True, text=True, check=True, env=PLAIN)
         self.assertEqual(str(ranks.summary()), done.stdout)
 
+    def test_a_copy_in_a_folder_counts_once(self):
+        for name in ("rank0.json", "rank1.json"):
+            (self.folder / name).write_bytes((DATA / "slow_loader_job" / name).read_bytes())
+        alone = tbtrace.TraceSet.open(self.folder)
+        (self.folder / "again.json").write_bytes((self.folder / "rank1.json").read_bytes())
+        subprocess.run([PROGRAM, "merge", self.folder / "rank0.json", self.folder / "rank1.json", "-o", self.folder / "timeline.json"],
+                       check=True, capture_output=True, env=PLAIN)
+        ranks = tbtrace.TraceSet.open(self.folder)
+        self.assertEqual(ranks.ranks, [0, 1])
+        self.assertEqual(ranks.operators().to_dicts(), alone.operators().to_dicts())
+        self.assertEqual(dict(ranks.unread), {
+            str(self.folder / "rank1.json"): f"has the same content as {self.folder / 'again.json'}, which counts",
+            str(self.folder / "timeline.json"): "is a merged timeline of ranks"})
+        named = tbtrace.TraceSet.open([self.folder / "rank1.json", self.folder / "again.json"])
+        self.assertEqual((named.ranks, named.unread), ([1, 1], []))
+
     def test_jobs_are_those_of_the_command_line(self):
         folder = DATA / "slow_loader_job"
         job = tbtrace.TraceSet.open(folder)
