@@ -18,7 +18,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
 import tempfile
 import unittest
