@@ -105,17 +105,23 @@ def _package(name: str, method: str) -> Any:
         raise ModuleNotFoundError(f"{method}() needs {name}: pip install {name}", name=name) from None
 
 
+_YEAR_2001_NS = 1_000_000_000_000_000_000  # profilers are younger
+
+
 def _bases_of(table: _tbtrace.Table, datetimes: bool) -> list[tuple[int, int]] | None:
     """So many rows that follow each other, and the Unix time that their times count from."""
     if not datetimes:
         return None
-    if table.base_time_ns is not None:
-        return [(len(table), table.base_time_ns)]
-    bases = table._bases()
+    bases = table._bases() if table.base_time_ns is None else [(len(table), table.base_time_ns)]
     if bases is None:
         raise ValueError(
             "datetimes are of the tables of traces, in exact figures: partials do not have the starts of their "
             "traces beside each row, and times of other tools count from another start"
+        )
+    if any(rows > 0 and base < _YEAR_2001_NS for rows, base in bases):
+        raise ValueError(
+            "the trace does not say when it was recorded: it has no `baseTimeNanoseconds`, which is the last member of "
+            "some files and is missing where they are cut, and its times count from no date"
         )
     return bases
 

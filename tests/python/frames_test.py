@@ -285,6 +285,11 @@ class Frames(unittest.TestCase):
         for table in (job.steps(figures="plugin"), trace.partial().steps(), trace.operators(), trace.memory("curve", figures="plugin")):
             for made in (table.to_pandas, table.to_polars, table.to_arrow):
                 self.assertRaisesRegex(ValueError, "of the tables of traces", made, datetimes=True)
+        data = json.loads((ROOT / "tests/data/gpu_step.json").read_bytes())
+        data["baseTimeNanoseconds"] = 0
+        undated = tbtrace.read(json.dumps(data).encode()).steps()
+        self.assertRaisesRegex(ValueError, "does not say when it was recorded", undated.to_polars, datetimes=True)
+        self.assertEqual(undated[:0].to_polars(datetimes=True).height, 0)
 
     @unittest.skipUnless(has("pyarrow"), "pyarrow is not there")
     def test_parquet_files_are_complete_or_not_there(self):
