@@ -377,12 +377,26 @@ class Groups(unittest.TestCase):
                 for row in trace.operators(keys):
                     for name in ("count", "self_cpu_time_total_ns", "self_device_time_total_ns",
                                  "self_cpu_memory_usage_bytes", "flops"):
-                        sums[row["key"], row["device_type"], row["is_user_annotation"]][name] += row[name]
+                        sums[row["key"], row["device_type"], row["is_user_annotation"]][name] += row[name] or 0
                 self.assertEqual(set(sums), set(plain))
                 for key, total in sums.items():
                     for name, value in total.items():
                         # torch's doubles are rounded to ns row by row
-                        self.assertAlmostEqual(value, plain[key][name], delta=plain[key]["count"], msg=(path.name, keys, key))
+                        self.assertAlmostEqual(value, plain[key][name] or 0, delta=plain[key]["count"], msg=(path.name, keys, key))
+
+    def test_memory_and_flops_that_were_not_recorded_are_unknown(self):
+        figures = ("cpu_memory_usage_bytes", "self_cpu_memory_usage_bytes", "device_memory_usage_bytes",
+                   "self_device_memory_usage_bytes", "flops")
+        seen = set()
+        for path in REAL:
+            head = json.loads(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
+            has_memory = any(event.get("name") == "[memory]" for event in head["traceEvents"]) or bool(head.get("profile_memory"))
+            has_flops = bool(head.get("with_flops"))
+            for row in tbtrace.read(path).operators(figures="torch"):
+                is_known = [row[name] is not None for name in figures]
+                self.assertEqual(is_known, 4 * [has_memory] + [has_flops], (path.name, row["key"]))
+            seen |= {has_memory, has_flops}
+        self.assertEqual(seen, {False, True})
 
     def test_the_command_line_has_the_same_groups(self):
         for path in REAL:

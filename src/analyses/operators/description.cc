@@ -24,11 +24,11 @@ cpu_time_total_ns | integer
 self_cpu_time_total_ns | integer | without what ran inside
 device_time_total_ns | integer | of the kernels, memcpys and memsets that were launched inside; of a device row, its own
 self_device_time_total_ns | integer | without those that were launched by operators inside
-cpu_memory_usage_bytes | integer | allocated minus freed
-self_cpu_memory_usage_bytes | integer
-device_memory_usage_bytes | integer
-self_device_memory_usage_bytes | integer
-flops | integer | if recorded with `with_flops=True`
+cpu_memory_usage_bytes | integer or null | allocated minus freed; null, as the next three, if the recording has no allocations (`profile_memory=True`)
+self_cpu_memory_usage_bytes | integer or null
+device_memory_usage_bytes | integer or null
+self_device_memory_usage_bytes | integer or null
+flops | integer or null | null unless recorded with `with_flops=True`; 0 of operators that torch has no formula for
 input_shapes | list
 stack | list | frames, innermost first
 )"),

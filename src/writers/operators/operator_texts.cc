@@ -39,7 +39,13 @@ Json threads_json(std::span<const ThreadTotal> threads) {
   return made;
 }
 
-std::vector<Cell> cells_of(const OperatorRow& row) {
+/// Null where it was not recorded.
+template <typename Number>
+Cell recorded(bool was_recorded, Number value) {
+  return was_recorded ? Cell(value) : Cell();
+}
+
+std::vector<Cell> cells_of(const OperatorRow& row, const OperatorRows& all) {
   return {row.key,
           row.overload_name,
           row.count,
@@ -49,11 +55,11 @@ std::vector<Cell> cells_of(const OperatorRow& row) {
           row.self_cpu_time_total.ns,
           row.device_time_total.ns,
           row.self_device_time_total.ns,
-          row.cpu_memory_usage_bytes,
-          row.self_cpu_memory_usage_bytes,
-          row.device_memory_usage_bytes,
-          row.self_device_memory_usage_bytes,
-          row.flops,
+          recorded(all.profile_memory, row.cpu_memory_usage_bytes),
+          recorded(all.profile_memory, row.self_cpu_memory_usage_bytes),
+          recorded(all.profile_memory, row.device_memory_usage_bytes),
+          recorded(all.profile_memory, row.self_device_memory_usage_bytes),
+          recorded(all.with_flops, row.flops),
           Json{row.input_shapes.empty() ? "[]" : row.input_shapes},
           row.stack};
 }
@@ -85,7 +91,7 @@ Result<AnalysisReport> OperatorSummary::report(const TableOptions& options) cons
   }
   while (const std::optional<std::size_t> number = shown.next()) {
     const OperatorRow& row = rows.row(*number);
-    std::vector<Cell>& cells = report.table.rows.emplace_back(cells_of(row));
+    std::vector<Cell>& cells = report.table.rows.emplace_back(cells_of(row, rows_));
     for (const GroupKey key : keys) {
       cells.push_back(row.values ? report::group_cell(*row.values, key) : Cell());
     }

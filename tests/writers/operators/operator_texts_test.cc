@@ -53,8 +53,28 @@ TEST(SummaryTotals, AreBoundedAtTheirEndOnly) {
   EXPECT_EQ(summary.self_device_time_total().ns, INT64_MAX);
 }
 
+TEST(SummaryTable, WhatWasNotRecordedIsNull) {
+  OperatorRows rows;
+  rows.rows = {{.key = "aten::mm", .cpu_memory_usage_bytes = 6, .flops = 10}};
+  const auto json_of = [&](bool memory, bool flops) {
+    rows.profile_memory = memory;
+    rows.with_flops = flops;
+    return *OperatorSummary(rows, Figures::torch).json();
+  };
+  EXPECT_THAT(json_of(false, true),
+              testing::AllOf(HasSubstr(R"("cpu_memory_usage_bytes": null, )"
+                              R"("self_cpu_memory_usage_bytes": null, )"
+                              R"("device_memory_usage_bytes": null, )"
+                              R"("self_device_memory_usage_bytes": null, "flops": 10)")));
+  EXPECT_THAT(json_of(true, false),
+              testing::AllOf(HasSubstr(R"("cpu_memory_usage_bytes": 6)"),
+                    HasSubstr(R"("self_device_memory_usage_bytes": 0, "flops": null)")));
+}
+
 TEST(SummaryTable, HasEachFieldUnderItsName) {
   OperatorRows rows;
+  rows.profile_memory = true;
+  rows.with_flops = true;
   rows.rows = {{.key = "aten::mm",
                 .overload_name = "out",
                 .count = 1,
