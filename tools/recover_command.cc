@@ -25,7 +25,8 @@ constexpr const char* kAbout =
     "C++ program has a journal with `.journal = {\"DIR\"}` in its ProfilerOptions. Ranges that "
     "had\n"
     "not ended last until the last sign of life and are marked as unfinished. Journals of running\n"
-    "processes are left alone. Journals stay, unless --remove is given.\n";
+    "processes are left alone. Journals stay, unless --remove is given; what an earlier call has\n"
+    "written is not written again.\n";
 
 /// `30s`, `500ms`, `2min` or `1.5`, which are seconds.
 std::optional<double> seconds_of(std::string_view text) {
@@ -109,6 +110,7 @@ std::string text_of(const Recovery& recovery) {
       if (window.unfinished_ranges > 0) {
         text += ", " + counted(window.unfinished_ranges, "range", "ranges") + " unfinished";
       }
+      if (window.was_there) text += "; is there already, --overwrite writes it again";
       text += '\n';
     }
   }
@@ -121,6 +123,7 @@ int run(const OptionParser& parser) {
   options.output = standard.output.empty() ? "." : standard.output;
   options.use_gzip = parser.flag("gzip");
   options.remove = parser.flag("remove");
+  options.overwrite = standard.overwrite;
   options.dialect = parser.text("to") == "plugin" ? Dialect::plugin : Dialect::kineto;
   if (parser.given("worker")) options.worker_name = parser.text("worker");
   if (parser.given("last")) {

@@ -26,10 +26,14 @@ struct RecoverOptions {
   std::optional<StepRange> steps = {};
   /// Removes journals of which all windows are written.
   bool remove = false;
+  /// Replaces a file of an earlier recovery. Else such a file stays and nothing is written; with
+  /// `remove`, and of a part of a window, the trace gets another name.
+  bool overwrite = false;
 };
 
 struct RecoveredWindow {
-  std::string path;           ///< of the trace; empty if it is not written
+  std::string path;           ///< of the trace; empty if there is none
+  bool was_there = false;     ///< from an earlier recovery: it was not written again
   std::int64_t start_ns = 0;  ///< since 1970
   std::int64_t end_ns = 0;    ///< of a window that was open: the last sign of life
   bool was_open = false;      ///< the process ended within it

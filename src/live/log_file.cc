@@ -10,6 +10,12 @@
 
 namespace tbtrace::live {
 
+std::string path_of(const LogFileName& name) {
+  return (std::filesystem::path(name.directory) /
+          inputs::log_file_name(name.worker, name.time_ns, name.use_gzip))
+      .string();
+}
+
 Status write_file(const WriteTrace& write, const std::string& path, bool use_gzip, bool overwrite) {
   Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, {.overwrite = overwrite});
   if (!sink.ok()) return sink.status();
@@ -18,12 +24,10 @@ Status write_file(const WriteTrace& write, const std::string& path, bool use_gzi
 }
 
 Result<std::string> write_log_file(const WriteTrace& write, const LogFileName& name) {
+  LogFileName tried = name;
   // Another process may take a name between the check and the rename; then try the next name.
-  for (std::int64_t attempt = 0;; ++attempt) {
-    const std::string path =
-        (std::filesystem::path(name.directory) /
-         inputs::log_file_name(name.worker, name.time_ns + attempt, name.use_gzip))
-            .string();
+  for (;; ++tried.time_ns) {
+    const std::string path = path_of(tried);
     const Status written = write_file(write, path, name.use_gzip, false);
     if (written.ok()) return path;
     std::error_code error;

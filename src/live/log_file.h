@@ -23,6 +23,8 @@ struct LogFileName {
   bool use_gzip = false;
 };
 
+std::string path_of(const LogFileName& name);
+
 /// Returns the path. No name is used twice, even if other processes write there.
 Result<std::string> write_log_file(const WriteTrace& write, const LogFileName& name);
 

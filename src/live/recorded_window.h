@@ -42,6 +42,7 @@ struct RecoveredFile {
   std::int64_t start_ns = 0;  ///< since 1970
   std::int64_t end_ns = 0;
   std::uint64_t unfinished_ranges = 0;
+  bool was_there = false;
 };
 
 /// How much of it is written.
@@ -50,8 +51,16 @@ struct RecoveredPart {
   std::optional<StepRange> steps = {};
 };
 
+/// What happens to a file that has the name already.
+enum class IfThere : std::uint8_t {
+  next_name,  ///< it stays, and the next free name is used
+  keep,       ///< it stays, and nothing is written
+  overwrite,
+};
+
 /// As write_log_file(), under the time of its end. No path: it has none of the steps.
 Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
-                                      LogFileName name, Dialect dialect, const RecoveredPart& part);
+                                      LogFileName name, Dialect dialect, const RecoveredPart& part,
+                                      IfThere if_there);
 
 }  // namespace tbtrace::live

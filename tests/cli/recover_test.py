@@ -70,6 +70,22 @@ class Recover(unittest.TestCase):
         self.assertIn(names.count("aten::mm"), (1, 2, 3))
         self.assertIn("aten::conv2d", names)
 
+    def test_recover_writes_nothing_twice(self):
+        self.leave()
+        self.assertEqual(run("recover", self.journal, "-o", self.logs, "--last", "300ms")[0], 0)
+        code, said, _ = run("recover", self.journal, "-o", self.logs)
+        self.assertEqual((code, "there already" in said), (0, False))
+        files = {path: path.read_bytes() for path in self.logs.iterdir()}
+        self.assertEqual(len(files), 2)
+        code, said, errors = run("recover", self.journal, "-o", self.logs)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertRegex(said, r"2 ranges unfinished; is there already, --overwrite writes it again\n$")
+        self.assertEqual({path: path.read_bytes() for path in self.logs.iterdir()}, files)
+        whole = pathlib.Path(said.partition(": process")[0])
+        whole.write_text("damaged")
+        self.assertEqual(run("recover", self.journal, "-o", self.logs, "--overwrite")[0], 0)
+        self.assertEqual({path: path.read_bytes() for path in self.logs.iterdir()}, files)
+
     def test_recover_removes_journals(self):
         self.leave()
         self.assertEqual(run("recover", self.journal, "-o", self.logs, "--remove", "--gzip")[0], 0)
