@@ -266,8 +266,9 @@ class Profiler {
   /// pooling) have no frames; a module with submodules lasts from the first to the last operator of
   /// its submodules; of modules that share a weight, an operator on it is of the one whose class is
   /// named as the operator is, else of the first; and weights that are used outside of any forward
-  /// count for their module. module_scope gives exact frames; both can be combined. The model need not stay alive, nor be owned by a pointer. Operators are asked for
-  /// their inputs, which costs the same as `record_shapes`.
+  /// count for their module. module_scope gives exact frames; both can be combined. The model need
+  /// not stay alive, nor be owned by a pointer. Operators are asked for their inputs, which costs
+  /// the same as `record_shapes`.
   void attach(const torch::nn::Module& model, const std::string& name = "model");
   /// A TorchScript model, frozen or not. Frames are the calls of its methods from C++; within
   /// these, TorchScript's interpreter says of each operator which part of the model it belongs to,

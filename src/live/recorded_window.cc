@@ -181,8 +181,8 @@ Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> 
 }
 
 Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
-                                      LogFileName name, Dialect dialect,
-                                      const RecoveredPart& part, IfThere if_there) {
+                                      LogFileName name, Dialect dialect, const RecoveredPart& part,
+                                      IfThere if_there) {
   return within_memory<Result<RecoveredFile>>([&]() -> Result<RecoveredFile> {
     auto window = std::make_shared<const recorder::Window>(recording);
     if (part.steps || part.last_seconds > 0) {

@@ -34,8 +34,8 @@ RecoveredWindow recover_window(const journal::RestoredWindow& restored, const st
   recovered.was_open = restored.was_open;
   recovered.lost_records = restored.recording->lost();
   const live::IfThere if_there = options.overwrite ? live::IfThere::overwrite
-                                 : options.remove ? live::IfThere::next_name
-                                                  : live::IfThere::keep;
+                                 : options.remove  ? live::IfThere::next_name
+                                                   : live::IfThere::keep;
   auto written = live::write_recovered(
       restored.recording,
       {.directory = options.output, .worker = worker, .time_ns = 0, .use_gzip = options.use_gzip},

@@ -60,8 +60,8 @@ class ModuleMap {
   void own(const void* storage, const ModuleTensor& tensor);
 
   /// The row of the module that runs the operator on the tensor. Of those that share it, as a
-  /// decoder shares the weight of an embedding: the first whose class is named as the operator, else
-  /// the first that is no embedding, which calls its own operator only.
+  /// decoder shares the weight of an embedding: the first whose class is named as the operator,
+  /// else the first that is not an embedding, which calls its own operator only.
   std::uint32_t module_of(std::uint64_t tensor_number, std::string_view op) const;
 
   bool has_scripts() const { return !scripts_.empty(); }
@@ -91,7 +91,7 @@ class ModuleMap {
   std::unordered_map<const void*, std::uint32_t> scripts_;
   std::map<std::pair<const void*, std::string>, std::uint32_t> rows_;
   std::unordered_map<std::string, std::uint32_t> class_counts_;
-  std::unordered_map<const void*, std::deque<ModuleTensor>> tensors_;  // addresses stay
+  std::unordered_map<const void*, std::deque<ModuleTensor>> tensors_;     // addresses stay
   std::map<std::pair<const char*, const char*>, std::uint32_t> numbers_;  // of the first, by bytes
   std::vector<std::uint32_t> modules_of_tensors_;
   /// By number: the other modules that have the tensor, where there are some.

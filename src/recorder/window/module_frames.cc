@@ -91,8 +91,8 @@ class ModuleFrameFinder {
       open.is_backward = true;
       thread.frames.resize(first_found(thread));
     } else if (record.module != 0 && !open.is_backward && !open.is_module_work) {
-      open_path(thread, path_to(map_.module_of(record.module, window_.name(range).text)),
-                range, record);
+      open_path(thread, path_to(map_.module_of(record.module, window_.name(range).text)), range,
+                record);
       open.is_module_work = true;
     }
     thread.ranges.push_back(open);

@@ -45,9 +45,8 @@ TEST(RegisteredLayers, DropoutsOfATransformerStayFunctions) {
     Net() {
       embedding = register_module("embedding", nn::Linear(8, 8));
       dropout = register_module("dropout", nn::Dropout(0.1));
-      encoder = register_module(
-          "encoder", nn::TransformerEncoder(
-                         nn::TransformerEncoderOptions(nn::TransformerEncoderLayerOptions(8, 2), 2)));
+      encoder = register_module("encoder", nn::TransformerEncoder(nn::TransformerEncoderOptions(
+                                               nn::TransformerEncoderLayerOptions(8, 2), 2)));
     }
     torch::Tensor forward(const torch::Tensor& x) { return encoder(dropout(embedding(x))); }
     nn::Linear embedding{nullptr};

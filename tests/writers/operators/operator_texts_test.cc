@@ -63,12 +63,12 @@ TEST(SummaryTable, WhatWasNotRecordedIsNull) {
   };
   EXPECT_THAT(json_of(false, true),
               testing::AllOf(HasSubstr(R"("cpu_memory_usage_bytes": null, )"
-                              R"("self_cpu_memory_usage_bytes": null, )"
-                              R"("device_memory_usage_bytes": null, )"
-                              R"("self_device_memory_usage_bytes": null, "flops": 10)")));
+                                       R"("self_cpu_memory_usage_bytes": null, )"
+                                       R"("device_memory_usage_bytes": null, )"
+                                       R"("self_device_memory_usage_bytes": null, "flops": 10)")));
   EXPECT_THAT(json_of(true, false),
               testing::AllOf(HasSubstr(R"("cpu_memory_usage_bytes": 6)"),
-                    HasSubstr(R"("self_device_memory_usage_bytes": 0, "flops": null)")));
+                             HasSubstr(R"("self_device_memory_usage_bytes": 0, "flops": null)")));
 }
 
 TEST(SummaryTable, HasEachFieldUnderItsName) {

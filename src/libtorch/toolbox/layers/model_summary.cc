@@ -287,7 +287,7 @@ std::vector<std::string> notes_of_ties(const ModelParts& parts) {
     const ModelTensor& first = parts.tensors[tensor.same_as];
     if (first.part == tensor.part) continue;
     notes.push_back(tensor.path + " is the same memory as " + first.path +
-                    ": operators on it count for the layer whose class is named as they are, else "
+                    ": an operator on it counts for the layer whose class is named as it is, else "
                     "for the first.");
   }
   return notes;
