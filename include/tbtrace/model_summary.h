@@ -80,7 +80,8 @@ struct LayerCost {
   std::uint64_t buffer_bytes = 0;
 
   /// Multiply-adds, and operations: two per multiply-add, one or a few per element of other
-  /// operators. nullopt: no operator in it could be counted.
+  /// operators. nullopt: no operator in it could be counted, or told from those of a layer that has
+  /// the same weight.
   std::optional<std::uint64_t> macs;
   std::optional<std::uint64_t> flops;
   std::uint64_t backward_macs = 0;  ///< the part of `macs` in backward passes

@@ -239,6 +239,18 @@ TEST(ModelSummary, TiedAndFrozenParametersCountOnce) {
   EXPECT_EQ(layer_of(summary, "embedding").macs, 0U);
 }
 
+TEST(ModelSummary, OfLayersOfOneClassThatShareAWeightTheSecondIsUnknown) {
+  nn::Sequential model(nn::Linear(4, 4), nn::Linear(nn::LinearOptions(4, 4).bias(false)));
+  model->children()[1]->named_parameters(false)["weight"].set_data(
+      model->children()[0]->named_parameters(false)["weight"]);
+  const ModelSummary summary = model_summary(model, {torch::randn({2, 4})});
+  EXPECT_EQ(summary.total().macs, 2U * 2 * 4 * 4);
+  EXPECT_EQ(layer_of(summary, "0").macs, 2U * 2 * 4 * 4);
+  EXPECT_EQ(layer_of(summary, "1").macs, std::nullopt);
+  EXPECT_EQ(layer_of(summary, "1").activations, std::nullopt);
+  EXPECT_EQ(layer_of(summary, "1").calls, std::nullopt);
+}
+
 TEST(ModelSummary, UnusedLayersHaveNoCalls) {
   struct Net : nn::Module {
     Net() : used(register_module("used", nn::Linear(4, 4))) {

@@ -26,6 +26,8 @@ struct LayerNode {
   bool is_function = false;
   std::uint64_t calls = 0;
   bool calls_are_known = true;
+  /// Whether its operators would have been told from those of other layers.
+  bool costs_are_known = true;
   analyses::PlaceWork work;  ///< times
   std::uint64_t macs = 0;
   std::uint64_t flops = 0;

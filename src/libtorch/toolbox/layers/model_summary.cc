@@ -63,7 +63,8 @@ class Rows {
       node.type = known.type;
       node.parent = node_of[*known.parent];
       // What has tensors of its own would have been seen.
-      node.calls_are_known = known.has_tensors && !known.is_again && !is_tied(part);
+      node.costs_are_known = !is_tied(part);
+      node.calls_are_known = known.has_tensors && !known.is_again && node.costs_are_known;
       node_of[part] = tree_.nodes.size();
       tree_.nodes.push_back(std::move(node));
     }
@@ -164,7 +165,7 @@ class Rows {
     for (std::size_t row = rows_.size(); row-- > 0;) {
       LayerNode& total = totals[row];
       LayerCost& cost = rows_[row];
-      if (tree_.has_shapes && !tree_.ran_outside_operators &&
+      if (tree_.has_shapes && !tree_.ran_outside_operators && total.costs_are_known &&
           (total.flops > 0 || total.uncounted_calls == 0)) {
         cost.macs = total.macs;
         cost.flops = total.flops;
@@ -172,8 +173,10 @@ class Rows {
       cost.backward_macs = total.backward_macs;
       cost.backward_flops = total.backward_flops;
       cost.uncounted_calls = total.uncounted_calls;
-      cost.activations = total.activations;
-      cost.activation_bytes = total.activation_bytes;
+      if (total.costs_are_known) {
+        cost.activations = total.activations;
+        cost.activation_bytes = total.activation_bytes;
+      }
       cost.cpu_time_total_ns = bounded(total.work.cpu_ns);
       cost.device_time_total_ns = bounded(total.work.device_ns);
       cost.backward_cpu_time_ns = bounded(total.work.backward_cpu_ns);
