@@ -26,8 +26,8 @@ struct RecoverOptions {
   std::optional<StepRange> steps = {};
   /// Removes journals of which all windows are written.
   bool remove = false;
-  /// Replaces a file of an earlier recovery. Else such a file stays and nothing is written; with
-  /// `remove`, and of a part of a window, the trace gets another name.
+  /// Replaces a file of an earlier recovery. Else that of a whole window stays and nothing is
+  /// written; a part of a window (`last_seconds`, `steps`) gets another name.
   bool overwrite = false;
 };
 

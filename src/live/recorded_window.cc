@@ -182,7 +182,7 @@ Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> 
 
 Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
                                       LogFileName name, Dialect dialect, const RecoveredPart& part,
-                                      IfThere if_there) {
+                                      bool overwrite) {
   return within_memory<Result<RecoveredFile>>([&]() -> Result<RecoveredFile> {
     auto window = std::make_shared<const recorder::Window>(recording);
     if (part.steps || part.last_seconds > 0) {
@@ -198,23 +198,21 @@ Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording>
       }
       window = std::make_shared<const recorder::Window>(recording, ticks);
     }
-    // A part never has the name of the whole.
     const bool is_part = part.steps || part.last_seconds > 0;
     name.time_ns = window->end_ns() + (is_part ? 1 : 0);
-    if (is_part && if_there == IfThere::keep) if_there = IfThere::next_name;
     RecoveredFile file{.path = path_of(name),
                        .start_ns = window->start_ns(),
                        .end_ns = window->end_ns(),
                        .unfinished_ranges = window->unfinished_ranges()};
     std::error_code error;
     const bool is_there = std::filesystem::exists(file.path, error);
-    if (is_there && if_there == IfThere::keep) {
+    if (is_there && !overwrite && !is_part) {
       file.was_there = true;
       return file;
     }
     Export rows(window, dialect);
     const auto write = [&](io::ByteSink& sink) { return rows.write(sink); };
-    if (is_there && if_there == IfThere::overwrite) {
+    if (is_there && overwrite) {
       if (Status written = write_file(write, file.path, name.use_gzip, true); !written.ok()) {
         return Status(written.code(), file.path + ": " + written.message());
       }

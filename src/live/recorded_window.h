@@ -51,16 +51,10 @@ struct RecoveredPart {
   std::optional<StepRange> steps = {};
 };
 
-/// What happens to a file that has the name already.
-enum class IfThere : std::uint8_t {
-  next_name,  ///< it stays, and the next free name is used
-  keep,       ///< it stays, and nothing is written
-  overwrite,
-};
-
-/// As write_log_file(), under the time of its end. No path: it has none of the steps.
+/// As write_log_file(), under the time of its end. No path: it has none of the steps. A file of the
+/// whole that is there already stays, unless `overwrite` is set; a part gets a name of its own.
 Result<RecoveredFile> write_recovered(std::shared_ptr<const recorder::Recording> recording,
                                       LogFileName name, Dialect dialect, const RecoveredPart& part,
-                                      IfThere if_there);
+                                      bool overwrite);
 
 }  // namespace tbtrace::live

@@ -33,13 +33,11 @@ RecoveredWindow recover_window(const journal::RestoredWindow& restored, const st
   RecoveredWindow recovered;
   recovered.was_open = restored.was_open;
   recovered.lost_records = restored.recording->lost();
-  const live::IfThere if_there = options.overwrite ? live::IfThere::overwrite
-                                 : options.remove  ? live::IfThere::next_name
-                                                   : live::IfThere::keep;
   auto written = live::write_recovered(
       restored.recording,
       {.directory = options.output, .worker = worker, .time_ns = 0, .use_gzip = options.use_gzip},
-      options.dialect, {.last_seconds = options.last_seconds, .steps = options.steps}, if_there);
+      options.dialect, {.last_seconds = options.last_seconds, .steps = options.steps},
+      options.overwrite);
   if (!written.ok()) {
     recovered.status = written.status();
     return recovered;

@@ -84,7 +84,9 @@ class Recover(unittest.TestCase):
         whole = pathlib.Path(said.partition(": process")[0])
         whole.write_text("damaged")
         self.assertEqual(run("recover", self.journal, "-o", self.logs, "--overwrite")[0], 0)
+        self.assertEqual(run("recover", self.journal, "-o", self.logs, "--remove")[0], 0)
         self.assertEqual({path: path.read_bytes() for path in self.logs.iterdir()}, files)
+        self.assertEqual(list(self.journal.iterdir()), [])
 
     def test_recover_removes_journals(self):
         self.leave()

@@ -10,6 +10,8 @@
 
 #include <tbtrace/model_summary.h>
 
+#include "libtorch/toolbox/layers/layer_tree.h"
+
 namespace tbtrace {
 namespace {
 
@@ -58,6 +60,15 @@ TEST(RegisteredLayers, DropoutsOfATransformerStayFunctions) {
   EXPECT_EQ(calls_of(summary, "dropout"), 1U);
   // Of the attention's weights, and three of each layer.
   EXPECT_EQ(functions_of(summary, "aten::dropout"), 2U * 4);
+}
+
+TEST(RegisteredLayers, AreKnownByTheOperatorsThatTheirClassesCall) {
+  using libtorch::calls_operator;
+  EXPECT_TRUE(calls_operator("Upsample", "aten::upsample_nearest2d"));
+  EXPECT_TRUE(calls_operator("ZeroPad2d", "aten::constant_pad_nd"));
+  EXPECT_TRUE(calls_operator("Dropout2d", "aten::feature_dropout_"));
+  EXPECT_TRUE(calls_operator("AdaptiveAvgPool2d", "aten::adaptive_avg_pool2d"));
+  EXPECT_FALSE(calls_operator("ReLU6", "aten::relu"));
 }
 
 /// A layer with tensors and an activation after it.

@@ -203,7 +203,7 @@ class Recognition {
 
 bool calls_operator(const std::string& type, const std::string& op) {
   if (is_named_as(type, op)) return true;
-  if (type == "Upsample") return op.starts_with("upsample");
+  if (type == "Upsample") return last_part(op).starts_with("upsample");
   return std::any_of(kClasses.begin(), kClasses.end(), [&](const ClassRule& rule) {
     return rule.type == type && is_named_as(rule.op, op);
   });
