@@ -188,6 +188,19 @@ TEST(ModelSummary, WhatAnOptimizerAllocatesIsNoActivation) {
   };
   const std::uint64_t forward = model_summary(model, {input}).total().activations.value();
   EXPECT_EQ(step(true), step(false));
+  const ModelSummary summary = model_summary(*model, [&] {
+    model->forward(input).sum().backward();
+    optimizer.step();
+  });
+  EXPECT_THAT(summary.total().inputs, ElementsAre(shape({8, 6})));
+  EXPECT_THAT(summary.total().outputs, ElementsAre(shape({})));  // of ones_like: backward() begins
+  // Four parameters, a row for each operator.
+  const auto is_root = [](const LayerCost& layer) { return layer.type == "aten::sqrt"; };
+  const auto root = std::ranges::find_if(summary.layers, is_root);
+  ASSERT_NE(root, summary.layers.end());
+  EXPECT_EQ(root->calls, 4U);
+  EXPECT_THAT(root->inputs, ElementsAre());
+  EXPECT_EQ(std::ranges::count_if(summary.layers, is_root), 1);
   EXPECT_GE(step(false), forward);
   EXPECT_LE(step(false), forward + 2);  // the sum, and the gradient that backward() begins with
 }

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "analyses/attribution/forward_operators.h"
 #include "analyses/attribution/owners.h"
+#include "trace/call_tree.h"
 
 namespace tbtrace::libtorch {
 
 LayerPlaces::LayerPlaces(const RecordedRun& run, const ModelParts* parts)
     : run_(run), trace_(*run.trace), parts_(parts), modules_(trace_) {
+  std::optional<std::int64_t> end_ns;
+  for (const EventId range : call_tree_of(trace_).ranges()) {
+    if (!analyses::is_backward(trace_, range)) continue;
+    end_ns = std::max(end_ns, std::optional(trace_.events().end_ns(range)));
+  }
+  if (end_ns) backward_end_ns_ = *end_ns;
   if (parts == nullptr) return;
   layers_.front().part = 0;
   for (std::size_t part = 0; part < parts->parts.size(); ++part) {
@@ -72,7 +80,8 @@ LayerPlaces::Place LayerPlaces::place_of_function(Place inside, EventId range) {
   const Place around = layer_of(inside);
   Called& called = called_[around];
   FunctionKey key{around, called.module, std::min(called.functions, kMostFunctions), name};
-  if (has_tensors_of_the_model_only(range)) {
+  if (has_tensors_of_the_model_only(range) ||
+      (around == StackTree::kRoot && is_after_backward(range))) {
     key = {around, kNoModule, 0, name};
   } else {
     ++called.functions;

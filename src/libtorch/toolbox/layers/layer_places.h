@@ -26,7 +26,8 @@ namespace tbtrace::libtorch {
 /// and how many functions were called since then. So layers that are called again have the same
 /// functions again, and in a loop each module is followed by the same ones. Operators that take and
 /// give tensors of the model only, such as a `detach` of each gradient, are one function for each
-/// operator: what flows through the model does not pass them.
+/// operator: what flows through the model does not pass them. So are operators after the last
+/// backward pass that are in no module: those of an optimizer.
 class LayerPlaces {
  public:
   using Place = analyses::Place;
@@ -55,6 +56,10 @@ class LayerPlaces {
   std::string name(Place place) const;
   std::string_view type(Place place) const { return modules_.type(layers_[place].module); }
   bool is_call(EventId range) const { return modules_.is_call(range); }
+  /// After the last one, if there is one.
+  bool is_after_backward(EventId range) const {
+    return trace_.events().start_ns(range) >= backward_end_ns_;
+  }
 
  private:
   Place place_of_module(analyses::Place module);
@@ -75,6 +80,7 @@ class LayerPlaces {
   const Trace& trace_;
   const ModelParts* parts_;
   analyses::ModulePlaces modules_;
+  std::int64_t backward_end_ns_ = INT64_MAX;
   std::unordered_map<std::string_view, std::size_t> part_of_path_;
   std::vector<Layer> layers_ = {{}};
   std::vector<Called> called_ = {{}};                    // by place

@@ -1,7 +1,6 @@
 #include "libtorch/toolbox/layers/layer_tree.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -148,7 +147,6 @@ class Building {
 
   void add_shapes() {
     const CallTree& tree = call_tree_of(trace_);
-    const std::int64_t backward_end_ns = end_of_backward();
     std::vector<bool> is_in_operator(trace_.events().size(), false);
     for (const EventId range : tree.ranges()) {
       const EventId parent = tree.parent(range);
@@ -161,33 +159,18 @@ class Building {
       if (places_.is_call(range)) ++node.calls;
       if (!is_operator || is_inside) continue;
       if (node.is_function) ++node.calls;
+      if (places_.is_after_backward(range)) continue;
       if (!run_.observed.empty() && run_.observed[index(range)] != RecordedRun::kNone) {
-        const ObservedOperator& op = run_.operators[run_.observed[index(range)]];
-        add_observed(node, op);
-        if (trace_.events().start_ns(range) < backward_end_ns) add_activations(node, op);
+        add_observed(node, run_.operators[run_.observed[index(range)]]);
       }
     }
     // A module hierarchy of TorchScript does not say where a call begins.
     for (LayerNode& node : tree_.nodes) node.calls_are_known = node.calls > 0;
   }
 
-  /// The optimizer runs after it. Without a backward pass: after everything.
-  std::int64_t end_of_backward() const {
-    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
-    for (const EventId range : call_tree_of(trace_).ranges()) {
-      if (where_.is_backward[index(range)] == 0) continue;
-      end_ns = std::max(end_ns, trace_.events().end_ns(range));
-    }
-    const bool has_none = end_ns == std::numeric_limits<std::int64_t>::min();
-    return has_none ? std::numeric_limits<std::int64_t>::max() : end_ns;
-  }
-
-  static void add_activations(LayerNode& node, const ObservedOperator& op) {
-    node.activations += op.new_elements;
-    node.activation_bytes += op.new_bytes;
-  }
-
   void add_observed(LayerNode& own, const ObservedOperator& op) {
+    own.activations += op.new_elements;
+    own.activation_bytes += op.new_bytes;
     LayerNode* node = &own;
     while (true) {
       if (node->calls <= 1) {

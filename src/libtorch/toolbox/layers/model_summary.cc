@@ -290,8 +290,8 @@ std::vector<std::string> notes_of_ties(const ModelParts& parts) {
     const ModelTensor& first = parts.tensors[tensor.same_as];
     if (first.part == tensor.part) continue;
     notes.push_back(tensor.path + " is the same memory as " + first.path +
-                    ": an operator on it counts for the layer whose class is named as it is, else "
-                    "for the first.");
+                    ": each operator on it counts for the layer whose class has its name, else for "
+                    "the first.");
   }
   return notes;
 }
