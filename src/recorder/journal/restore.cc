@@ -78,8 +78,8 @@ struct Parts {
     }
   }
 
-  std::vector<Chunks*> all_chunks() {
-    std::vector<Chunks*> all = {&definitions, &devices, &device_memory};
+  std::vector<Chunks*> record_chunks() {
+    std::vector<Chunks*> all = {&devices, &device_memory};
     for (auto& [number, log] : logs) all.push_back(&log.chunks);
     return all;
   }
@@ -113,14 +113,17 @@ class Restorer {
     unreadable_ = files_->unreadable();
     for (const MappedJournal::Slot& slot : files_->slots()) add_slot(slot);
     close_holes(process_definitions_);
-    for (auto& [window, parts] : windows_) {
-      for (Chunks* const chunks : parts.all_chunks()) close_holes(*chunks);
-    }
     read_process_names();
     home_ = std::make_shared<RestoredHome>(files_, process_names_);
     for (auto& [window, parts] : windows_) {
+      const std::size_t unreadable_before = unreadable_;
+      close_holes(parts.definitions);
       read_definitions_of(parts);
-      if (parts.is_forgotten) continue;
+      if (parts.is_forgotten) {  // its chunks may be given back already, one by one
+        unreadable_ = unreadable_before;
+        continue;
+      }
+      for (Chunks* const chunks : parts.record_chunks()) close_holes(*chunks);
       if (!parts.window) {
         unreadable_ += parts.logs.size();
         continue;

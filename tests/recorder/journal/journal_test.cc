@@ -170,6 +170,24 @@ TEST_F(JournalOf, AWindowThatIsWrittenOrGoneIsNotRestored) {
   EXPECT_EQ(restored(copy_of(directory(), dir_)).windows.size(), 0U);
 }
 
+TEST_F(JournalOf, AWindowThatIsGivenBackIsNotDamaged) {
+  const auto journal = open();
+  Recording recording({}, journal->new_window());
+  recording.start();
+  const auto log = recording.add_thread({.system_id = 1});
+  for (std::size_t number = 0; number < 20'000; ++number) {
+    write_number(*log, 1, number);
+    if (number % 5'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_EQ(log->lost(), 0U);
+  recording.close();
+  recording.forget_journal();
+  log->drop_chunks();  // all but the last: the process ends there
+  const RestoredJournal found = restored(copy_of(directory(), dir_));
+  EXPECT_EQ(found.unreadable_chunks, 0U);
+  EXPECT_EQ(found.windows.size(), 0U);
+}
+
 TEST_F(JournalOf, TheEndRemovesTheFilesUnlessAWindowIsKept) {
   for (const bool is_kept : {false, true}) {
     auto journal = open();
