@@ -153,7 +153,7 @@ void CycleDriver::end_journal() {
   if (journal_ == nullptr) return;
   journal_->end();
   if (journal_->has_kept() && !told_of_kept_.exchange(true)) {
-    warn("windows that could not be written are kept in " + journal_->folder().string() +
+    warn("windows that could not be written are kept in " + journal_->path().string() +
          "; 'tbtrace recover' writes them from there");
   }
 }

@@ -1,10 +1,12 @@
 #include "recorder/journal/claim.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recorder/journal/layout.h"
@@ -38,7 +40,13 @@ Claim::Claim(const std::filesystem::path& folder) : folder_(folder) {
   struct flock whole = {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  is_ours_ = descriptor_ < 0 || ::fcntl(descriptor_, F_SETLK, &whole) == 0;
+  if (descriptor_ < 0) {
+    is_ours_ = errno != ENOENT;  // the journal ended meanwhile
+    return;
+  }
+  struct stat file = {};
+  is_ours_ = ::fcntl(descriptor_, F_SETLK, &whole) == 0 && ::fstat(descriptor_, &file) == 0 &&
+             file.st_nlink > 0;  // 0: somebody else recovered and removed it
 }
 
 Claim::~Claim() {

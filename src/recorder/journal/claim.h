@@ -14,7 +14,7 @@ class Claim {
   Claim& operator=(const Claim&) = delete;
   ~Claim();
 
-  /// False: the journal's process is alive, or somebody else recovers it.
+  /// False: the journal's process is alive, or somebody else recovers it, or has removed it.
   bool is_ours() const { return is_ours_; }
 
  private:

@@ -35,7 +35,15 @@ std::vector<Journal*>& open_journals() {
   static NeverDestroyed<std::vector<Journal*>> all;
   return *all;
 }
-void forget_after_fork() { open_journals().clear(); }
+/// Likewise those of this process, from before their first file on.
+std::vector<const FolderHere*>& folders_here() {
+  static NeverDestroyed<std::vector<const FolderHere*>> all;
+  return *all;
+}
+void forget_after_fork() {
+  open_journals().clear();
+  folders_here().clear();
+}
 
 std::mutex& open_journals_mutex() {
   return process_mutex<PartOrder::journals, forget_after_fork>();
@@ -65,18 +73,29 @@ class NoSignals {
 
 }  // namespace
 
+FolderHere::FolderHere(std::filesystem::path folder) : path_(std::move(folder)) {
+  const std::lock_guard lock(open_journals_mutex());
+  folders_here().push_back(this);
+}
+
+FolderHere::~FolderHere() {
+  const std::lock_guard lock(open_journals_mutex());
+  std::erase(folders_here(), this);
+}
+
 Result<std::shared_ptr<Journal>> Journal::open(const std::filesystem::path& directory,
                                                JournalOptions options) {
   const std::string name =
       fmt::format("{}_{}_{}", host_name(), ::getpid(), sample_clocks().unix_ns);
-  Result<std::unique_ptr<SegmentFiles>> files = segment_files(directory / name);
+  auto folder = std::make_unique<FolderHere>(directory / name);
+  Result<std::unique_ptr<SegmentFiles>> files = segment_files(folder->path());
   if (!files.ok()) return files.status();
-  return open_in(*std::move(files), std::move(options), directory / name);
+  return open_in(*std::move(files), std::move(options), std::move(folder));
 }
 
 Result<std::shared_ptr<Journal>> Journal::open_in(std::unique_ptr<SegmentFiles> files,
                                                   JournalOptions options,
-                                                  std::filesystem::path folder) {
+                                                  std::unique_ptr<FolderHere> folder) {
   const std::shared_ptr<Journal> journal(
       new Journal(std::move(files), std::move(options), std::move(folder)));
   if (Status begun = journal->begin(); !begun.ok()) {
@@ -87,8 +106,9 @@ Result<std::shared_ptr<Journal>> Journal::open_in(std::unique_ptr<SegmentFiles> 
 }
 
 Journal::Journal(std::unique_ptr<SegmentFiles> files, JournalOptions options,
-                 std::filesystem::path folder)
+                 std::unique_ptr<FolderHere> folder)
     : folder_(std::move(folder)),
+      path_(folder_ == nullptr ? std::filesystem::path() : folder_->path()),
       files_(std::move(files)),
       options_(std::move(options)),
       slots_(*files_, options_.slots),
@@ -167,10 +187,12 @@ void Journal::end() {
   changed_.notify_all();
   const std::lock_guard end_lock(end_mutex_);
   if (thread_.joinable()) thread_.join();
-  if (has_kept_.load() || std::exchange(is_removed_, true)) return;
-  std::vector<std::span<char>> kept = slots_.taken_at_end();
-  kept.emplace_back(reinterpret_cast<char*>(head_), kHeadBytes);
-  files_->remove(kept);
+  if (!has_kept_.load() && !std::exchange(is_removed_, true)) {
+    std::vector<std::span<char>> kept = slots_.taken_at_end();
+    kept.emplace_back(reinterpret_cast<char*>(head_), kHeadBytes);
+    files_->remove(kept);
+  }
+  folder_.reset();
 }
 
 std::shared_ptr<WindowJournal> Journal::new_window() {
@@ -246,9 +268,9 @@ void Journal::warn_once(const std::string& sentence) {
 
 bool is_open_here(const std::filesystem::path& folder) {
   const std::lock_guard lock(open_journals_mutex());
-  return std::any_of(open_journals().begin(), open_journals().end(), [&](const Journal* journal) {
+  return std::any_of(folders_here().begin(), folders_here().end(), [&](const FolderHere* here) {
     std::error_code error;
-    return std::filesystem::equivalent(journal->folder(), folder, error);
+    return std::filesystem::equivalent(here->path(), folder, error);
   });
 }
 

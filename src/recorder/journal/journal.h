@@ -35,6 +35,20 @@ struct JournalOptions {
   std::function<void(std::string_view)> warn = {};
 };
 
+/// That a journal of this process is in the folder, or is about to be: nobody recovers it here.
+class FolderHere {
+ public:
+  explicit FolderHere(std::filesystem::path folder);
+  FolderHere(const FolderHere&) = delete;
+  FolderHere& operator=(const FolderHere&) = delete;
+  ~FolderHere();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  const std::filesystem::path path_;
+};
+
 class Journal : public std::enable_shared_from_this<Journal> {
  public:
   /// In a new folder in `directory`, which is made.
@@ -43,7 +57,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// `files` may be anywhere.
   static Result<std::shared_ptr<Journal>> open_in(std::unique_ptr<SegmentFiles> files,
                                                   JournalOptions options,
-                                                  std::filesystem::path folder = {});
+                                                  std::unique_ptr<FolderHere> folder = nullptr);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
   ~Journal();
@@ -54,7 +68,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// could not be written elsewhere. Not to be called by what `warn` calls.
   void end();
 
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& path() const { return path_; }
   /// Whether end() leaves the files, since a window in them could not be written elsewhere.
   bool has_kept() const { return has_kept_.load(); }
 
@@ -63,7 +77,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   friend class JournaledLog;
 
   Journal(std::unique_ptr<SegmentFiles> files, JournalOptions options,
-          std::filesystem::path folder);
+          std::unique_ptr<FolderHere> folder);
 
   Status begin();
   void run();
@@ -75,7 +89,8 @@ class Journal : public std::enable_shared_from_this<Journal> {
   std::atomic<std::uint64_t>* losses_of(std::uint64_t window);
   void add_process_name(NameNumber number, const Name& name);
 
-  const std::filesystem::path folder_;
+  std::unique_ptr<FolderHere> folder_;  // until the files are removed, or left to others
+  const std::filesystem::path path_;
   std::unique_ptr<SegmentFiles> files_;
   const JournalOptions options_;
   Slots slots_;

@@ -33,7 +33,10 @@ class Folder final : public SegmentFiles {
   }
 
   Result<char*> create(const std::string& name, std::size_t bytes) override {
-    const std::filesystem::path path = folder_ / name;
+    // Others find the head when it is locked, not before: they would take the journal for a dead
+    // process's.
+    const bool is_head = name == kHeadName;
+    const std::filesystem::path path = folder_ / (is_head ? name + ".new" : name);
     constexpr mode_t kOwnersOnly = 0600;  // names of a program's functions may be anybody's secret
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnersOnly);
     if (descriptor < 0) return failed(path.string(), errno);
@@ -48,8 +51,13 @@ class Folder final : public SegmentFiles {
     }
     void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) return give_up(errno);
-    if (name == kHeadName) lock(descriptor);
-    files_.push_back({path, descriptor, memory, bytes});
+    const std::filesystem::path shown = folder_ / name;
+    if (is_head && (!lock(descriptor) || ::rename(path.c_str(), shown.c_str()) != 0)) {
+      const int error = errno;
+      ::munmap(memory, bytes);
+      return give_up(error);
+    }
+    files_.push_back({shown, descriptor, memory, bytes});
     return static_cast<char*>(memory);
   }
 
@@ -96,11 +104,11 @@ class Folder final : public SegmentFiles {
   }
 
   /// A lock of the process, which forked children have not, and which its end releases.
-  static void lock(int descriptor) {
+  static bool lock(int descriptor) {
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    static_cast<void>(::fcntl(descriptor, F_SETLK, &whole));
+    return ::fcntl(descriptor, F_SETLK, &whole) == 0;
   }
 
   std::filesystem::path folder_;

@@ -27,6 +27,7 @@
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
 #include "recorder/journal/checksums.h"
+#include "recorder/journal/claim.h"
 #include "recorder/journal/layout.h"
 #include "recorder/journal/restore.h"
 #include "recorder/journal/written_journal.h"
@@ -131,6 +132,53 @@ TEST(JournalAfterAPowerCut, HasWhatWasSyncedAndNothingElseThanWasWritten) {
     EXPECT_EQ(numbers, first_numbers(numbers.size()));
     EXPECT_GE(numbers.size(), certain);
   }
+}
+
+/// Recovers and removes all journals of dead processes that it finds, until it is told to stop or
+/// its parent is another process. Returns how many.
+int take_all(const fs::path& directory, const std::atomic<bool>& is_over) {
+  const pid_t parent = ::getppid();
+  int taken = 0;
+  while (!is_over.load() && ::getppid() == parent) {
+    for (const fs::path& folder : journals_in(directory)) {
+      if (is_open_here(folder)) continue;
+      const Claim claim(folder);
+      if (!claim.is_ours()) continue;
+      ++taken;
+      remove_journal(folder);
+    }
+  }
+  return taken;
+}
+
+/// As ranks do that start at the same time with one directory.
+TEST(JournalThatBegins, IsLeftAloneByWhoRecoversOthers) {
+  const fixtures::ScratchFolder dir;
+  void* const shared = ::mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto& is_over = *new (shared) std::atomic<bool>(false);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ::_exit(take_all(dir.root(), is_over) == 0 ? 0 : 1);
+  int taken = 0;
+  std::thread own([&] { taken = take_all(dir.root(), is_over); });
+  int whole = 0;
+  const int rounds = fixtures::random_rounds(20);
+  for (int round = 0; round < rounds; ++round) {
+    const auto journal = Journal::open(dir.root(), small_options());
+    if (!journal.ok()) continue;
+    if (fs::exists((*journal)->path() / kHeadName)) ++whole;
+    (*journal)->end();
+  }
+  is_over.store(true);
+  own.join();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(whole, rounds);
+  EXPECT_EQ(status, 0);  // of the other process
+  EXPECT_EQ(taken, 0);
+  ::munmap(shared, sizeof(std::atomic<bool>));
 }
 
 /// What the threads of a process that is about to be killed have written, as they say themselves.
