@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -26,7 +27,7 @@ constexpr const char* kAbout =
     "had\n"
     "not ended last until the last sign of life and are marked as unfinished. Journals of running\n"
     "processes are left alone. Journals stay, unless --remove is given; what an earlier call has\n"
-    "written is not written again.\n";
+    "written is not written again. Without -o the traces are written into the current directory.\n";
 
 /// `30s`, `500ms`, `2min` or `1.5`, which are seconds.
 std::optional<double> seconds_of(std::string_view text) {
@@ -71,6 +72,12 @@ int tell(const Recovery& recovery, Console& console) {
     if (journal.windows.empty() && journal.unreadable_chunks == 0) {
       console.warning(subject, "has no window that is not in a file already");
     }
+    const auto has_nothing = [](const RecoveredWindow& window) {
+      return window.status.ok() && window.path.empty();
+    };
+    if (!journal.windows.empty() && std::ranges::all_of(journal.windows, has_nothing)) {
+      console.warning(subject, "has none of these steps, so nothing is written");
+    }
     for (const RecoveredWindow& window : journal.windows) {
       if (!window.status.ok()) {
         console.error(subject, window.status.message());
@@ -96,7 +103,7 @@ int tell(const Recovery& recovery, Console& console) {
   return code;
 }
 
-std::string text_of(const Recovery& recovery) {
+std::string text_of(const Recovery& recovery, const RecoverOptions& options) {
   std::string text;
   for (const RecoveredJournal& journal : recovery.journals) {
     for (const RecoveredWindow& window : journal.windows) {
@@ -106,7 +113,11 @@ std::string text_of(const Recovery& recovery) {
       static_cast<void>(std::snprintf(length, sizeof length, "%.3f s", seconds));
       text += printable(window.path) + ": process " + std::to_string(journal.process_id) + " on " +
               printable(journal.host) + ", " + length;
-      text += window.was_open ? ", until its last sign of life" : ", a whole window";
+      if (options.steps || (options.last_seconds > 0 && !window.was_open)) {
+        text += ", a part of a window";
+      } else {
+        text += window.was_open ? ", until its last sign of life" : ", a whole window";
+      }
       if (window.unfinished_ranges > 0) {
         text += ", " + counted(window.unfinished_ranges, "range", "ranges") + " unfinished";
       }
@@ -120,6 +131,7 @@ std::string text_of(const Recovery& recovery) {
 int run(const OptionParser& parser) {
   const StandardOptions& standard = parser.standard();
   RecoverOptions options;
+  if (standard.output == "-") return parser.wrong("-o takes a directory, the log directory");
   options.output = standard.output.empty() ? "." : standard.output;
   options.use_gzip = parser.flag("gzip");
   options.remove = parser.flag("remove");
@@ -146,7 +158,7 @@ int run(const OptionParser& parser) {
     Result<Recovery> recovered = recover(standard.inputs.front(), options);
     if (!recovered.ok()) return recovered.status();
     recovery = *std::move(recovered);
-    return write_text(text_of(*recovery), "-", true);
+    return write_text(text_of(*recovery, options), "-", true);
   });
   if (!done.ok()) return finish(done, subjects, console);
   return tell(*recovery, console);

@@ -32,6 +32,7 @@ struct RecoveredRecording {
   /// The same since the start of the window; nullopt if the file's clock does not count from 1970.
   std::optional<std::int64_t> last_sign_after_start_ns;
   std::optional<bool> window_was_open;
+  bool is_part = false;  ///< of the window: `recover --last`, `--steps`
   std::uint64_t lost_records = 0;
   /// Ranges on the host that did not end: those that are in the trace, counted.
   std::uint64_t unfinished_ranges = 0;

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
   const std::uint64_t wanted = ticks();
-  while (last_sign_of_life((*journal)->folder()) < wanted) {
+  while (last_sign_of_life((*journal)->path()) < wanted) {
     std::this_thread::sleep_for(milliseconds(10));
   }
   std::raise(SIGKILL);

@@ -124,10 +124,17 @@ class Recover(unittest.TestCase):
         self.assertEqual(code, 3)
         self.assertIn("this is not the head of a journal", errors)
 
+    def test_recover_says_that_no_window_has_the_steps(self):
+        self.leave()
+        code, said, errors = run("recover", self.journal, "-o", self.logs, "--steps", "500")
+        self.assertEqual((code, said), (0, ""))
+        self.assertIn("has none of these steps, so nothing is written", errors)
+
     def test_recover_explains_wrong_usage(self):
         for words, said in (((), "give one directory"),
                             ((self.folder, "--last", "soon"), "--last takes a time, such as 30s"),
-                            ((self.folder, "--last", "1s", "--remove"), "does not go with --last")):
+                            ((self.folder, "--last", "1s", "--remove"), "does not go with --last"),
+                            ((self.folder, "-o", "-"), "-o takes a directory")):
             code, _, errors = run("recover", *words)
             self.assertEqual(code, 2, words)
             self.assertTrue(re.search(said, errors) or not words, errors)

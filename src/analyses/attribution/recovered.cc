@@ -72,6 +72,7 @@ std::optional<RecoveredRecording> said_by_file(const Trace& trace) {
   said.process_id = values.positive("process_id");
   said.host = values.text("host").value_or("");
   said.window_was_open = values.boolean("window_was_open");
+  said.is_part = values.boolean("is_part").value_or(false);
   said.lost_records = static_cast<std::uint64_t>(values.positive("lost_records").value_or(0));
   said.last_sign_of_life_ns = values.positive("last_sign_of_life_ns");
   if (const std::optional<std::int64_t> start = trace.identity().start_ns;
@@ -158,9 +159,18 @@ std::string recovered_sentence(const RecoveredRecording& recovered) {
 }
 
 std::string recovered_remedy(const RecoveredRecording& recovered) {
-  std::string text = recovered.threads.empty()
-                         ? "no range was open then, so look at what ran last in the timeline; "
-                         : "look first at the innermost ranges: the process was in them then; ";
+  std::string text;
+  if (recovered.window_was_open == false) {
+    text = "the window had ended before, so it does not show what the process was doing then; ";
+  } else if (recovered.lost_records > 0) {
+    text = "records were lost, so ranges that seem to be open may have ended before; ";
+  } else if (!recovered.threads.empty()) {
+    text = "look first at the innermost ranges: the process was in them then; ";
+  } else if (recovered.is_part) {
+    text = "this is a part of the window, in which no range was open at its end; ";
+  } else {
+    text = "no range was open then, so look at what ran last in the timeline; ";
+  }
   text +=
       "if the process was killed for its memory or its time limit, the log of the system or of the "
       "job scheduler says so";

@@ -379,7 +379,9 @@ void CycleDriver::stop() {
   add_known_tensors();
   recording_->close();
   if (const std::uint64_t lost = recording_->lost(); lost > 0) {
-    warn(std::to_string(lost) + " records were lost, since there was no memory for them");
+    warn(std::to_string(lost) +
+         " records were lost, since there was no room for them: in memory, or in the journal, "
+         "whose `max_bytes` may be too small");
   }
   const bool lacks_rows = slot_ && has(Activity::cpu) && !options_.all_threads && !may_be_empty_ &&
                           recorder::has_only_steps(*recording_);

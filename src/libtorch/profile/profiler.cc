@@ -81,6 +81,7 @@ class Profiler::State final : public recorder::ProcessListener {
       call->warn("start() did nothing, since it was called from a callback of the profiler");
     } else {
       watch_for_ends();
+      was_closed_for_an_end_ = false;
       run(call, &libtorch::CycleDriver::begin);
     }
   }
@@ -88,7 +89,10 @@ class Profiler::State final : public recorder::ProcessListener {
   void step() {
     const Call call(*this);
     if (!call->cycle().running()) {
-      call->warn("step() did nothing, since the profiler is not running; call start() first");
+      // The program's loop may go on for a while after a signal that closes the window.
+      if (!was_closed_for_an_end_) {
+        call->warn("step() did nothing, since the profiler is not running; call start() first");
+      }
     } else if (call.is_nested()) {
       call->warn("step() did nothing, since it was called from a callback of the profiler");
     } else {
@@ -99,7 +103,9 @@ class Profiler::State final : public recorder::ProcessListener {
   void stop() {
     const Call call(*this);
     if (!call->cycle().running()) {
-      call->warn("stop() did nothing, since the profiler is not running");
+      if (!was_closed_for_an_end_) {
+        call->warn("stop() did nothing, since the profiler is not running");
+      }
     } else if (call.is_nested()) {
       stop_is_due_ = true;
       call->cycle().stop_after_window();
@@ -180,7 +186,10 @@ class Profiler::State final : public recorder::ProcessListener {
           "a window may be lost, since the program ends while a call of the profiler goes on");
       return;
     }
-    if (!pass->is_nested() && driver_->cycle().running()) finish_without_exceptions();
+    if (!pass->is_nested() && driver_->cycle().running()) {
+      was_closed_for_an_end_ = true;
+      finish_without_exceptions();
+    }
     if (is_inherited()) return;
     try {
       driver_->results().finish_summaries();
@@ -243,6 +252,7 @@ class Profiler::State final : public recorder::ProcessListener {
   recorder::CallGate gate_;
   std::atomic<std::uint64_t> process_ = 0;  // that the driver is of, by its number of forks
   bool stop_is_due_ = false;                // a callback asked for it
+  bool was_closed_for_an_end_ = false;      // of the program: by a signal, or an exception
   std::unique_ptr<libtorch::CycleDriver> driver_;
 };
 

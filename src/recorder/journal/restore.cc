@@ -128,7 +128,16 @@ class Restorer {
         unreadable_ += parts.logs.size();
         continue;
       }
-      journal.windows.push_back(restore_window(window, parts));
+      restored_.push_back(restore_window(window, parts));
+    }
+    std::int64_t last_sign_ns = last_heartbeat(head).unix_ns;
+    for (const RestoredRecording& one : restored_) {
+      last_sign_ns = std::max(last_sign_ns, one.ended.unix_ns);
+    }
+    for (RestoredRecording& one : restored_) {
+      one.process.last_sign_ns = last_sign_ns;
+      const bool was_open = one.process.ended_within;
+      journal.windows.push_back({Recording::restored(std::move(one)), was_open});
     }
     journal.unreadable_chunks = unreadable_;
     journal.unchecked_words = unchecked_words_;
@@ -252,7 +261,7 @@ class Restorer {
     });
   }
 
-  RestoredWindow restore_window(std::uint64_t window, Parts& parts) {
+  RestoredRecording restore_window(std::uint64_t window, Parts& parts) {
     const Head& head = *files_->head();
     const auto options = std::make_shared<const RecordingOptions>(std::move(parts.window->options));
     RestoredRecording restored;
@@ -295,7 +304,7 @@ class Restorer {
       const ClockSample& alive = beat.ticks > restored.started.ticks ? beat : restored.started;
       restored.ended = sample_at(std::max(last_ticks, alive.ticks), head.first_sample, alive);
     }
-    return {.recording = Recording::restored(std::move(restored)), .was_open = !parts.close};
+    return restored;
   }
 
   template <typename Restored>
@@ -332,6 +341,7 @@ class Restorer {
   std::shared_ptr<RestoredHome> home_;
   Chunks process_definitions_;
   std::map<std::uint64_t, Parts> windows_;
+  std::vector<RestoredRecording> restored_;
   std::size_t unreadable_ = 0;
   std::uint64_t unchecked_words_ = 0;
   std::set<const std::uint64_t*> cut_;  // words of chunks whose end is left out

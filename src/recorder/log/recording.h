@@ -40,8 +40,9 @@ struct OtherProcess {
   std::int64_t id = 0;
   std::string host = {};
   ClockSample first_sample = {};
-  bool ended_within = false;  ///< the recording, which ends with the last sign of life
-  AddressMap addresses = {};  ///< what its return addresses are in
+  bool ended_within = false;      ///< the recording, which ends with the last sign of life
+  std::int64_t last_sign_ns = 0;  ///< of life, since 1970
+  AddressMap addresses = {};      ///< what its return addresses are in
 };
 
 /// A closed recording that another process wrote.

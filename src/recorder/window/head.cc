@@ -44,11 +44,15 @@ std::vector<std::pair<std::string, std::string>> trace_members(const Window& win
   if (const OtherProcess* const other = recording.other_process()) {
     std::string host;
     wire::append_json_string(host, other->host);
+    // The window's own clock ends with that of the process, but for rounding.
+    const bool ends_with_it = other->ended_within && !window.is_part();
     member("tbtrace_recovered",
            fmt::format(R"({{"process_id": {}, "host": {}, "last_sign_of_life_ns": {}, )"
-                       R"("unfinished_ranges": {}, "window_was_open": {}, "lost_records": {}}})",
-                       other->id, host, window.end_ns(), window.unfinished_ranges(),
-                       other->ended_within, recording.lost()));
+                       R"("unfinished_ranges": {}, "window_was_open": {}, "is_part": {}, )"
+                       R"("lost_records": {}}})",
+                       other->id, host, ends_with_it ? window.end_ns() : other->last_sign_ns,
+                       window.unfinished_ranges(), other->ended_within, window.is_part(),
+                       recording.lost()));
   }
   if (recording.lost() > 0) member("tbtrace_lost_records", std::to_string(recording.lost()));
   if (window.unreadable_chunks() > 0) {

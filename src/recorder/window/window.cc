@@ -40,6 +40,7 @@ Window::Window(std::shared_ptr<const Recording> recording, const Part& part)
       ranges_(recording_->started().ticks, recording_->ended().ticks),
       stacks_(recording_->other_process() == nullptr ? nullptr
                                                      : &recording_->other_process()->addresses) {
+  is_part_ = part.from.has_value() || part.to.has_value();
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
   std::vector<LateEnd> late;

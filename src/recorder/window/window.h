@@ -92,6 +92,7 @@ class Window {
   /// False: of two ranges of a thread, one is inside the other or after it. True: perhaps not.
   bool ranges_may_cross() const { return ranges_may_cross_; }
   std::size_t unfinished_ranges() const;
+  bool is_part() const { return is_part_; }
   /// Parts of logs that something has written over: their records are missing.
   std::size_t unreadable_chunks() const { return unreadable_chunks_; }
 
@@ -114,6 +115,7 @@ class Window {
   std::int64_t end_ns_;
   std::size_t unreadable_chunks_ = 0;
   bool ranges_may_cross_ = false;
+  bool is_part_ = false;
   Ranges ranges_;
   std::vector<Memory> memory_;
   std::vector<Mark> marks_;

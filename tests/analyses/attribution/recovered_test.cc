@@ -104,6 +104,11 @@ TEST(RecoveredRecording, ThreadsHaveTheRangesThatHoldTheInnermostOne) {
   EXPECT_EQ(recovered.threads[1].start_ns, 50'000);
   EXPECT_EQ(recovered.unfinished_ranges, 5u);
   EXPECT_THAT(recovered_remedy(recovered), StartsWith("look first at the innermost ranges"));
+  RecoveredRecording other = recovered;
+  other.lost_records = 3;
+  EXPECT_THAT(recovered_remedy(other), StartsWith("records were lost, so ranges that seem"));
+  other.window_was_open = false;
+  EXPECT_THAT(recovered_remedy(other), StartsWith("the window had ended before"));
   EXPECT_EQ(recovered.threads_left_out, 0u);
 }
 

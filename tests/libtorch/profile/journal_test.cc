@@ -17,6 +17,7 @@
 
 #include <tbtrace/profiler.h>
 #include <tbtrace/recover.h>
+#include <tbtrace/recovered.h>
 
 #include "fixtures/whole_file.h"
 #include "libtorch/record/recorded.h"
@@ -32,6 +33,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 /// The lines of a trace but for those in which the recovered one has to differ.
 std::vector<std::string> comparable_lines(const std::string& path) {
@@ -206,6 +208,12 @@ TEST(Journal, StepsOfAWindowAreRecovered) {
   EXPECT_EQ(std::count_if(list.begin(), list.end(),
                           [](const FunctionEvent& event) { return event.key == "aten::ones"; }),
             3);
+  // The process lived on after these steps.
+  const auto said = recovered_recording(*trace);
+  ASSERT_TRUE(said.has_value());
+  EXPECT_TRUE(said->is_part);
+  EXPECT_GT(said->last_sign_of_life_ns.value(), window.end_ns);
+  EXPECT_THAT(recovered_remedy(*said), StartsWith("this is a part of the window"));
   const auto none =
       recover(folder / "left", {.output = folder / "none", .steps = StepRange{90, 95}});
   ASSERT_TRUE(none.ok());
