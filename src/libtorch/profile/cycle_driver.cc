@@ -172,6 +172,18 @@ void CycleDriver::finish() {
   in_cycle([this] { stop_cycle(); });
 }
 
+void CycleDriver::finish_within_step() {
+  step_stays_open_ = true;
+  try {
+    finish();
+  } catch (...) {
+    step_stays_open_ = false;
+    throw;
+  }
+  step_stays_open_ = false;
+  step_range_.reset();
+}
+
 void CycleDriver::in_cycle(const std::function<void()>& call) {
   in_cycle_.store(std::this_thread::get_id());
   try {

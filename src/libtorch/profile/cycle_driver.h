@@ -50,6 +50,8 @@ class CycleDriver final : public recorder::CycleTarget {
   void begin();
   void next_step();
   void finish();
+  /// For the program's end, in the middle of a step: this stays without an end.
+  void finish_within_step();
   /// The program ends, and all windows are written that should be.
   void end_journal();
   /// At the end of the running step.
@@ -73,7 +75,9 @@ class CycleDriver final : public recorder::CycleTarget {
   void stop() override;
   void ready(std::int64_t step) override;
   void open_step(std::int64_t step) override;
-  void close_step() override { step_range_.reset(); }
+  void close_step() override {
+    if (!step_stays_open_) step_range_.reset();
+  }
   recorder::WindowAfterStep after_step() override;
   void warn(std::string_view sentence) override;
   bool device_stopped() override { return false; }
@@ -123,6 +127,7 @@ class CycleDriver final : public recorder::CycleTarget {
   std::string distributed_info_;                 // JSON
   std::string warned_of_memory_;
   bool is_finishing_ = false;
+  bool step_stays_open_ = false;
   bool may_be_empty_ =
       false;  // of the window that is recorded: it was paused, or begins at the end
   Results results_;

@@ -188,7 +188,7 @@ class Profiler::State final : public recorder::ProcessListener {
     }
     if (!pass->is_nested() && driver_->cycle().running()) {
       was_closed_for_an_end_ = true;
-      finish_without_exceptions();
+      finish_without_exceptions(&libtorch::CycleDriver::finish_within_step);
     }
     if (is_inherited()) return;
     try {
@@ -226,9 +226,10 @@ class Profiler::State final : public recorder::ProcessListener {
     if (thrown != nullptr) std::rethrow_exception(thrown);
   }
 
-  void finish_without_exceptions() noexcept {
+  void finish_without_exceptions(
+      void (libtorch::CycleDriver::*finish)() = &libtorch::CycleDriver::finish) noexcept {
     try {
-      driver_->finish();
+      ((*driver_).*finish)();
     } catch (const libtorch::ReturnedInChild&) {
       // The child's profiler is not running.
     } catch (const std::exception& error) {

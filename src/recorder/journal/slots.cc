@@ -128,7 +128,9 @@ Status Slots::add_segment(std::size_t slot_bytes, std::size_t slots, std::vector
   const std::lock_guard files_lock(files_mutex_);
   if (limits_.most_bytes != 0 && file_bytes_ + bytes > limits_.most_bytes) {
     return {StatusCode::unwritable_output,
-            fmt::format("the journal has the {} MiB that it may have", file_bytes_ >> 20)};
+            fmt::format("the journal has {} of the {} MiB that it may have, and its next file "
+                        "takes {} MiB",
+                        file_bytes_ >> 20, limits_.most_bytes >> 20, bytes >> 20)};
   }
   const Result<char*> made =
       files_.create(fmt::format("{}{:06}{}", kSegmentStart, segments_ + 1, kSuffix), bytes);

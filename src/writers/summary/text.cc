@@ -269,7 +269,10 @@ std::string recovered_text(const TraceSummary& summary, const std::string& name)
   if (summary.recovered) {
     const RecoveredRecording& recovered = *summary.recovered;
     std::string text = cell("text", name + recovered_sentence(recovered) + " [recovered_trace].");
-    text += recovered.threads.empty() ? "\n" : " What it was doing then:\n";
+    const bool are_known = recovered.lost_records == 0;
+    text += recovered.threads.empty() ? "\n"
+            : are_known               ? " What it was doing then:\n"
+                                      : " Ranges without an end:\n";
     for (const UnfinishedThread& thread : recovered.threads) {
       text += cell("text", "    " + thread.thread + ": " + unfinished_chain(thread) +
                                " (open for at least " + cell("open_ns", thread.open_ns) + ")") +

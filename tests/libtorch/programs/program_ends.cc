@@ -107,6 +107,12 @@ int check(const std::string& folder, std::uint64_t expected_kernels) {
   if (!trace.ok()) return std::cerr << trace.status().message() << '\n', 1;
   std::uint64_t products = 0;
   for (const auto& event : tbtrace::events(*trace)) products += event.key == "aten::mul_" ? 1U : 0U;
+  for (const tbtrace::EventId event : trace->by_start()) {
+    if (!trace->name(event).starts_with("ProfilerStep#") || trace->events().unfinished(event)) {
+      continue;
+    }
+    return std::cerr << "a step that did not end is called whole\n", 1;
+  }
   const tbtrace::LinkReport& links = trace->links();
   const std::uint64_t kernels =
       links.operator_by_flow + links.operator_by_external_id + links.operator_by_containment;
@@ -241,6 +247,15 @@ int main(int argc, char** argv) {
     Profiler profiler(options(folder, {.close_on = {SIGTERM, SIGINT, SIGHUP}}));
     record(profiler);
     std::cout << "recording" << std::endl;
+    train_for_ever();
+  }
+  if (way == "sighup_in_step" || way == "exception_in_step") {
+    ProfilerOptions steps = options(folder, {.close_on = {SIGHUP}, .close_on_terminate = true});
+    steps.schedule = tbtrace::schedule({.active = 9});
+    Profiler profiler(steps);
+    record(profiler);
+    if (way == "exception_in_step") throw std::runtime_error("in a step");
+    ::kill(::getpid(), SIGHUP);
     train_for_ever();
   }
   if (way == "sigint_twice") {
