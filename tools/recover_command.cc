@@ -76,7 +76,7 @@ int tell(const Recovery& recovery, Console& console) {
       return window.status.ok() && window.path.empty();
     };
     if (!journal.windows.empty() && std::ranges::all_of(journal.windows, has_nothing)) {
-      console.warning(subject, "has none of these steps, so nothing is written");
+      console.warning(subject, "has nothing of this part, so nothing is written");
     }
     for (const RecoveredWindow& window : journal.windows) {
       if (!window.status.ok()) {
@@ -175,7 +175,7 @@ Command recover_command() {
       .options = {{"Recovering",
                    {{.name = "last",
                      .value = "TIME",
-                     .help = "leave out what had ended so long before the window's end: 30s"},
+                     .help = "leave out what had ended so long before the last sign of life: 30s"},
                     steps_range_option(),
                     {.name = "remove",
                      .help = "remove journals of which all windows are written"}}},

@@ -19,7 +19,8 @@ struct RecoverOptions {
   std::string worker_name = {};  ///< empty: `<host name>_<process id>` of the dead process
   bool use_gzip = false;
   Dialect dialect = Dialect::kineto;
-  /// Leaves out what had ended so many seconds before the window's end, or earlier; 0: nothing.
+  /// Leaves out what had ended so many seconds before the process's last sign of life, or earlier,
+  /// and windows that had; 0: nothing.
   double last_seconds = 0;
   /// From the begin of the first of these steps to the end of the last one. Windows without any of
   /// them are left out.

@@ -33,11 +33,17 @@ RecoveredWindow recover_window(const journal::RestoredWindow& restored, const st
   RecoveredWindow recovered;
   recovered.was_open = restored.was_open;
   recovered.lost_records = restored.recording->lost();
+  double last_seconds = options.last_seconds;
+  if (last_seconds > 0) {
+    const recorder::OtherProcess& process = *restored.recording->other_process();
+    last_seconds -=
+        static_cast<double>(process.last_sign_ns - restored.recording->ended().unix_ns) * 1e-9;
+    if (last_seconds <= 0) return recovered;
+  }
   auto written = live::write_recovered(
       restored.recording,
       {.directory = options.output, .worker = worker, .time_ns = 0, .use_gzip = options.use_gzip},
-      options.dialect, {.last_seconds = options.last_seconds, .steps = options.steps},
-      options.overwrite);
+      options.dialect, {.last_seconds = last_seconds, .steps = options.steps}, options.overwrite);
   if (!written.ok()) {
     recovered.status = written.status();
     return recovered;

@@ -128,7 +128,7 @@ class Recover(unittest.TestCase):
         self.leave()
         code, said, errors = run("recover", self.journal, "-o", self.logs, "--steps", "500")
         self.assertEqual((code, said), (0, ""))
-        self.assertIn("has none of these steps, so nothing is written", errors)
+        self.assertIn("has nothing of this part, so nothing is written", errors)
 
     def test_recover_explains_wrong_usage(self):
         for words, said in (((), "give one directory"),

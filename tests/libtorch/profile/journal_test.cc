@@ -221,6 +221,32 @@ TEST(Journal, StepsOfAWindowAreRecovered) {
   EXPECT_TRUE(none->journals[0].windows[0].status.ok());
 }
 
+TEST(FlightRecorder, TheLastTimeIsThatOfTheProcess) {
+  const Folder folder;
+  Profiler profiler(flight(folder, {.directory = folder / "journal", .keep_bytes = 1}));
+  profiler.start();
+  for (int step = 0; step < 4; ++step) {
+    torch::ones({2});
+    std::this_thread::sleep_for(std::chrono::milliseconds(step < 3 ? 100 : 30));
+    if (step < 3) profiler.step();
+  }
+  fs::copy(folder / "journal", folder / "left", fs::copy_options::recursive);
+  const auto windows = [&](const char* output, double last_seconds) {
+    const auto recovery =
+        recover(folder / "left", {.output = folder / output, .last_seconds = last_seconds});
+    return recovery->journals.at(0).windows;
+  };
+  const auto all = windows("all", 0);
+  ASSERT_THAT(all, SizeIs(2));
+  const double after = static_cast<double>(all[1].end_ns - all[0].end_ns) * 1e-9;
+  const auto newer = windows("newer", after / 2);
+  EXPECT_EQ(newer[0].path, "");
+  EXPECT_NE(newer[1].path, "");
+  const auto both = windows("both", after + 0.05);
+  EXPECT_NEAR(static_cast<double>(both[0].end_ns - both[0].start_ns), 50e6, 1e6);
+  EXPECT_EQ(both[1].start_ns, all[1].start_ns);
+}
+
 TEST(FlightRecorder, HandsOverTheLastTwoWindowsWhenItIsAsked) {
   const Folder folder;
   Profiler profiler(flight(folder, {.keep_bytes = 1}));  // a window a step
