@@ -103,7 +103,7 @@ class Browser:
 
     def __init__(self, browser, **options):
         self.page = browser.new_page(viewport=WINDOW, **options)
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(60_000)
         self.trouble = []
         self.page.on("pageerror", lambda error: self.trouble.append(f"error: {str(error)[:300]}"))
         self.page.on("console", lambda line: self.trouble.append(f"console: {line.text}"))

@@ -107,6 +107,7 @@ class Opened:
     def __init__(self, browser, file, size, theme="light", fragment=""):
         self.context = browser.new_context(viewport=size, offline=True, color_scheme=theme)
         self.page = self.context.new_page()
+        self.page.set_default_timeout(60_000)
         self.said, self.asked, self.file = [], [], file
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))

@@ -89,7 +89,7 @@ class Page:
         self.trouble = []
         self.busy = set()
         self.page = browser.new_page(viewport={"width": 1600, "height": 1100})
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(60_000)
         self.page.on("pageerror", lambda error: self.trouble.append(f"error: {str(error)[:300]}"))
         self.page.on("response", self._response)
         self.page.on("request", self._request)

@@ -146,6 +146,7 @@ def main():
             browser = launch_chromium(playwright, os.environ.get("CHROMIUM", "/usr/bin/chromium"))
             for width in WIDTHS:
                 page = browser.new_page(viewport={"width": width, "height": 1000})
+                page.set_default_timeout(60_000)
                 for dashboard in ("text", "images", "timeseries", "custom_scalars", "scalars"):
                     page.goto(f"{board.url}/#{dashboard}")
                     page.reload()
