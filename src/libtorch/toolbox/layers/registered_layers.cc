@@ -59,7 +59,7 @@ class Recognition {
       }
       std::size_t part = between(std::max(before, last), next_[node], layer.type);
       if (part != kNone) last = part;
-      if (part == kNone) part = only_one_around(layer, before, next_[node]);
+      if (part == kNone) part = only_one_around(layer, before);
       if (part != kNone) give(node, part);
     }
   }
@@ -120,7 +120,7 @@ class Recognition {
       while (!is_called_[around] && !parts_.parts[around].has_tensors) {
         around = *parts_.parts[around].parent;
       }
-      if (!is_called_[around] || !is_in_order_[around]) continue;
+      if (!is_in_order_[around]) continue;
       const bool is_last = after == parts_.parts.size();
       if (is_in(before, around) || (!is_last && is_in(after, around))) return part;
     }
@@ -128,17 +128,15 @@ class Recognition {
   }
 
   /// A function after the last layer of a module is outside of its frame, but within that of a
-  /// module around: of these modules around the layer before it, as far out as they may have ended,
-  /// the innermost that has such layers, if it has one.
-  std::size_t only_one_around(const LayerNode& function, std::size_t before,
-                              std::size_t after) const {
+  /// module around: of the modules around the layer before it, up to the one of the frame, the
+  /// innermost that has such layers, if it has one.
+  std::size_t only_one_around(const LayerNode& function, std::size_t before) const {
     const std::optional<std::size_t> frame = tree_.nodes[function.parent].part;
     if (!frame) return kNone;
     auto around = parts_.parts[before].parent;
     while (around && *around != *frame && is_in(*around, *frame)) {
       const auto found = candidates_in(*around, function.type);
       if (!found.empty()) return found.size() == 1 ? found.front() : kNone;
-      if (after < parts_.parts.size() && is_in(after, *around)) return kNone;
       around = parts_.parts[*around].parent;
     }
     const auto found = candidates_in(*frame, function.type);
