@@ -53,9 +53,10 @@ class Folder final : public SegmentFiles {
     if (memory == MAP_FAILED) return give_up(errno);
     const std::filesystem::path shown = folder_ / name;
     if (is_head && (!lock(descriptor) || ::rename(path.c_str(), shown.c_str()) != 0)) {
-      const int error = errno;
+      const Status status = failed(path.string() + " cannot be locked", errno);
       ::munmap(memory, bytes);
-      return give_up(error);
+      static_cast<void>(give_up(0));
+      return status;
     }
     files_.push_back({shown, descriptor, memory, bytes});
     return static_cast<char*>(memory);
