@@ -31,7 +31,7 @@ constexpr std::array kChecks = {
           "written",
           "record fewer or shorter windows, and look at the warnings of the run",
           analyses::find_dropped_windows},
-    Check{"lost_records", kError, "host records were lost because there was no room for them",
+    Check{"lost_records", kError, "host records were lost because memory or the journal was full",
           "record fewer steps; if there was a journal, let it have more room (`max_bytes`)",
           analyses::find_lost_records},
     Check{"lost_device_records", kError, "device records were lost because buffers were full",

@@ -392,8 +392,8 @@ void CycleDriver::stop() {
   recording_->close();
   if (const std::uint64_t lost = recording_->lost(); lost > 0) {
     warn(std::to_string(lost) +
-         " records were lost, since there was no room for them: in memory, or in the journal, "
-         "whose `max_bytes` may be too small");
+         " records were lost, since memory or the journal was full; if it was the journal, set its "
+         "`max_bytes` higher");
   }
   const bool lacks_rows = slot_ && has(Activity::cpu) && !options_.all_threads && !may_be_empty_ &&
                           recorder::has_only_steps(*recording_);

@@ -94,7 +94,7 @@ class ModuleMap {
   std::unordered_map<const void*, std::deque<ModuleTensor>> tensors_;     // addresses stay
   std::map<std::pair<const char*, const char*>, std::uint32_t> numbers_;  // of the first, by bytes
   std::vector<std::uint32_t> modules_of_tensors_;
-  /// By number: the other modules that have the tensor, where there are some.
+  /// Of tensors that several modules have, by number: the modules after the first.
   std::map<std::uint64_t, std::vector<std::uint32_t>> sharers_;
 };
 
