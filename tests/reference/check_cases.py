@@ -16,7 +16,16 @@ import sys
 import tempfile
 
 # Folders that have no function here yet.
-OPEN = {"mangled_name_of_5000_characters"}
+OPEN = {
+    "allocator_in_every_step", "attention_by_math_kernels", "blocking_copies_counted_twice",
+    "cold_start_is_the_finding", "copy_engine_all_gather", "cute_dsl_and_hadamard_names",
+    "device_synchronize_by_timers", "diff_of_a_trace_with_itself", "eager_to_cuda_graph", "gap_after_a_short_copy",
+    "gpu_behind_the_host", "gpus_take_turns", "graph_while_node", "hybrid_ep_dispatch", "idle_while_python_runs",
+    "item_on_xpu", "mangled_name_of_5000_characters", "memory_holders_small_cpu_first", "merged_by_sglang",
+    "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank", "page_per_step_without_steps",
+    "peaks_of_blackwell_ultra", "pipeline_bubble_summary", "proton_json_lines", "range_in_the_gap",
+    "reserved_grows_allocated_does_not", "second_half_at_time_zero", "vllm_front_end_beside_workers",
+}
 CASES = {}
 
 
