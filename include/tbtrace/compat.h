@@ -1,6 +1,6 @@
-// Tables in the figures of other tools, to compare with what these show. The other tables of this
-// library have exact figures, but for operator_summary() and events(), which have torch's.
-// Pure functions; results own all their data.
+// Tables in the figures of torch-tb-profiler, to compare with what it shows. The other tables of
+// this library have exact figures, except operator_summary() and events(), which have torch's. Pure
+// functions; results own all their data.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ namespace TBTRACE_EXPORT tbtrace {
 std::span<const Figures> figures_of(std::string_view table);
 
 // Each fails for figures that there are not, and for options that these do not know. Arguments of
-// events that the plugin's and HTA's need besides: ArgumentGroup::launches and placement.
+// events that the plugin's need besides: ArgumentGroup::launches and placement.
 // docs/parity.md says what the figures are.
 
 Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces, Figures figures,
@@ -36,8 +36,6 @@ Result<StepBreakdown> step_breakdown(const Trace& trace, Figures figures,
                                      const StepBreakdownOptions& options = {});
 Result<AnalysisReport> kernels_report(const Trace& trace, Figures figures,
                                       const KernelsOptions& options = {});
-Result<AnalysisReport> kernel_launches_report(const Trace& trace, Figures figures,
-                                              const KernelsOptions& options = {});
 Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
                                   const GpuOptions& options = {});
 Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,

@@ -70,7 +70,7 @@ struct GpuUse {
 /// Needs ArgumentGroup::copies for `copied_bytes`.
 Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuOptions& options = {});
 
-/// The same as rows of `tbtrace.gpu/1`. compat.h has those of other tools.
+/// The same as rows of `tbtrace.gpu/1`. compat.h has those of torch-tb-profiler.
 Result<AnalysisReport> gpu_report(const Trace& trace, const GpuOptions& options = {});
 
 }  // namespace tbtrace

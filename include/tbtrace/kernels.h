@@ -118,7 +118,7 @@ struct KernelSummary {
 /// ArgumentGroup::inputs.
 Result<KernelSummary> kernel_summary(const Trace& trace, const KernelsOptions& options = {});
 
-/// The same as rows of `tbtrace.kernels/1`. compat.h has those of other tools.
+/// The same as rows of `tbtrace.kernels/1`. compat.h has those of torch-tb-profiler.
 Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& options = {});
 
 /// A kernel with the call that launched it.
@@ -137,8 +137,8 @@ struct KernelLaunch {
   std::int64_t duration_ns = 0;      ///< of the kernel
   std::int64_t launch_delay_ns = 0;  ///< from the end of the call to the kernel's start, at least 0
   /// Kernels, memcpys and memsets of the device that had been launched (the call had ended) and had
-  /// not started when the call ended; nullopt in figures of other tools.
-  std::optional<std::uint64_t> queue_length;
+  /// not started when the call ended.
+  std::uint64_t queue_length = 0;
 };
 
 /// One row per kernel whose launch is known, by start. Fails as kernel_summary(); groupings have no

@@ -133,7 +133,7 @@ struct MemoryOptions {
 };
 
 /// Rows of `tbtrace.memory/1`, with times since the start of the trace's window. Fails as
-/// memory_use(). compat.h has those of other tools.
+/// memory_use(). compat.h has those of torch-tb-profiler.
 Result<AnalysisReport> memory_report(const Trace& trace, const MemoryOptions& options = {});
 
 }  // namespace tbtrace

@@ -113,7 +113,7 @@ enum class SameProcess : std::uint8_t {
 };
 
 /// In torch's figures. One recording, or several of one profiler, oldest first, as torch's
-/// `acc_events` joins them. compat.h has those of other tools.
+/// `acc_events` joins them. compat.h has those of torch-tb-profiler.
 OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& options = {});
 Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces,
                                          const SummaryOptions& options = {},

@@ -56,10 +56,9 @@ enum class Figures : std::uint8_t {
   exact,   ///< integer nanoseconds that add up; every instant of a thread is counted once
   torch,   ///< what torch.profiler prints, with its tree, its doubles and its order
   plugin,  ///< what torch-tb-profiler shows
-  hta,     ///< what HolisticTraceAnalysis 0.5.0 computes
 };
 
-/// `exact`, `torch`, `plugin`, `hta`.
+/// `exact`, `torch`, `plugin`.
 std::string_view figures_name(Figures figures);
 
 /// Where the Python stacks that a summary groups by come from.

@@ -113,7 +113,6 @@ constexpr std::array kEndings = std::to_array<NamedType>({
     {"allocations", ColumnType::integer},
     {"out_of_memory", ColumnType::integer},
     {"_offset", ColumnType::integer},
-    {"queue_changes", ColumnType::integer},
 });
 
 /// Of a column of events that is an argument.

@@ -45,7 +45,6 @@ COMMANDS = {
     "collectives": ("collectives", *JSON),
     "flamegraph": ("flamegraph", "--format", "folded"),
     "ops as the plugin": ("ops", "--compat", "plugin", *JSON),
-    "gpu as hta": ("gpu", "--compat", "hta", *JSON),
     "convert": ("convert", "--to", "plugin", "--no-gzip", "-o", "logs"),
     "convert kineto": ("convert", "--to", "plugin", "--dialect", "kineto", "--no-gzip", "-o", "kineto"),
 }

@@ -397,7 +397,8 @@ TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
           .status(),
       tbtrace::make_table(*tbtrace::table_named("kernels"), partial, {{"per_event", true}})
           .status(),
-      tbtrace::make_table(*tbtrace::table_named("gpu"), partial, {{"figures", std::string("hta")}})
+      tbtrace::make_table(*tbtrace::table_named("gpu"), partial,
+                          {{"figures", std::string("plugin")}})
           .status(),
       tbtrace::make_table(*tbtrace::table_named("flops"), partial, {{"by_input_shape", true}})
           .status(),

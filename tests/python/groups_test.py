@@ -429,7 +429,7 @@ class Groups(unittest.TestCase):
 
     def test_what_cannot_be_grouped_says_why(self):
         trace = tbtrace.read(ROOT / "tests/data/gpu_step.json")
-        for call in (lambda: trace.operators("module", figures="plugin"), lambda: trace.kernels("step", figures="hta"),
+        for call in (lambda: trace.operators("module", figures="plugin"), lambda: trace.kernels("step", figures="plugin"),
                      lambda: trace.partial().kernels("step"), lambda: trace.partial().kernels("rank"),
                      lambda: trace.kernels("colour"), lambda: trace.operators(("name", "colour")),
                      lambda: tbtrace.read(ROOT / "tests/data/gpu_step.json",

@@ -105,7 +105,7 @@ class Traces(unittest.TestCase):
             self.assertRaisesRegex(ValueError, sentence, call)
         whole = tbtrace.read(TRACES / "resnet18_training.json.gz")
         for call, sentence in (
-            (lambda: whole.steps(figures="hta"), "figures takes 'exact', 'plugin', not 'hta'"),
+            (lambda: whole.steps(figures="torch"), "figures takes 'exact', 'plugin', not 'torch'"),
             (lambda: whole.steps(steps=(5, 2)), "steps takes a number or two of them"),
             (lambda: whole.kernels(("name", "colour")), "group_by takes .*not 'colour'"),
             (lambda: whole.kernels(()), "group_by is empty"),

@@ -9,7 +9,6 @@ TEST(Figures, HaveTheNamesOfTheCommandLine) {
   EXPECT_EQ(figures_name(Figures::exact), "exact");
   EXPECT_EQ(figures_name(Figures::torch), "torch");
   EXPECT_EQ(figures_name(Figures::plugin), "plugin");
-  EXPECT_EQ(figures_name(Figures::hta), "hta");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ OWNER = {
 }
 
 # Who may use the figures of other tools: the list of who offers which.
-COMPATIBILITY = {"analyses/compat/plugin": {"analyses/compat"}, "analyses/compat/hta": {"analyses/compat"}}
+COMPATIBILITY = {"analyses/compat/plugin": {"analyses/compat"}}
 
 # Headers of src/ that the Python module includes besides the public ones.
 OF_PYTHON = {"base/utf8.h", "live/cycle_log.h", "partials/content.h", "trace/issues.h"}

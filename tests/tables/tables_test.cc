@@ -91,7 +91,7 @@ TEST(Tables, FailForWrongOptions) {
   EXPECT_EQ(message("gpu", {{"group_by", std::string("thread")}}),
             "group_by takes 'device', 'stream', not 'thread'");
   EXPECT_EQ(message("gpu", {{"figures", std::string("torch")}}),
-            "figures takes 'exact', 'plugin', 'hta', not 'torch'");
+            "figures takes 'exact', 'plugin', not 'torch'");
   EXPECT_EQ(message("gpu", {{"kernel_wait_limit_ns", std::int64_t{-1}}}),
             "kernel_wait_limit_ns takes a number from 0");
   EXPECT_EQ(message("gpu", {{"kernel_wait_limit_ns", true}}),
@@ -122,7 +122,7 @@ TEST(Tables, FailIfTheirArgumentsWereNotRead) {
   EXPECT_EQ(message("gpu", {}, trace), sentence);
   EXPECT_EQ(gpu_report(trace).status().message(), sentence);
   EXPECT_THAT(kernels_report(trace).status().message(), HasSubstr("(placement, launches)"));
-  EXPECT_THAT(message("kernels", {{"figures", std::string("hta")}}, trace),
+  EXPECT_THAT(message("kernels", {{"figures", std::string("plugin")}}, trace),
               HasSubstr("(placement, launches)"));
   for (const TableDescription* const table : tables()) {
     if (table->make == nullptr) continue;
@@ -146,7 +146,7 @@ TEST(Tables, SayWhatATraceHasToBeReadWith) {
     return arguments_for(kernels, *complete_options(kernels, options));
   };
   EXPECT_EQ(arguments({}), kernels.all_arguments());
-  EXPECT_FALSE(arguments({{"figures", std::string("hta")}}).contains(Argument::label));
+  EXPECT_FALSE(arguments({{"figures", std::string("plugin")}}).contains(Argument::label));
   EXPECT_EQ(chosen_figures(kernels, {{"figures", std::string("plugin")}}), Figures::plugin);
   EXPECT_EQ(chosen_figures(kernels, {}), Figures::exact);
   const Trace trace = gpu_step({ArgumentGroup::copies});

@@ -8,8 +8,6 @@
 
 #include <tbtrace/compat.h>
 
-#include "analyses/compat/hta/gpu_use.h"
-#include "analyses/compat/hta/kernels.h"
 #include "analyses/compat/plugin/gpu_use.h"
 #include "analyses/compat/plugin/kernels.h"
 #include "analyses/compat/plugin/memory.h"
@@ -48,15 +46,13 @@ const std::array<Offer, 7>& offers() {
          return analyses::steps_report_of(trace, *breakdown, values);
        }},
       {"kernels",
-       {Figures::exact, Figures::plugin, Figures::hta},
+       {Figures::exact, Figures::plugin},
        {ArgumentGroup::launches, ArgumentGroup::placement},
        [](const Trace& trace, Figures figures, const OptionValues& values) {
-         const KernelsOptions options = analyses::kernels_options(values);
-         return values.flag("per_event") ? kernel_launches_report(trace, figures, options)
-                                         : kernels_report(trace, figures, options);
+         return kernels_report(trace, figures, analyses::kernels_options(values));
        }},
       {"gpu",
-       {Figures::exact, Figures::plugin, Figures::hta},
+       {Figures::exact, Figures::plugin},
        {ArgumentGroup::launches, ArgumentGroup::placement},
        [](const Trace& trace, Figures figures, const OptionValues& values) {
          return gpu_report(trace, figures, analyses::gpu_options(values));
@@ -128,8 +124,6 @@ Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces, F
             "rank and step");
       }
       return analyses::plugin_summary(traces, options);
-    case Figures::hta:
-      break;
   }
   return no_such_figures("operators", figures);
 }
@@ -152,23 +146,13 @@ Result<AnalysisReport> kernels_report(const Trace& trace, Figures figures,
   if (Status read = check_read(trace, figures, "kernels"); !read.ok()) return read;
   if (figures == Figures::exact) return kernels_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_kernel_report(trace, options);
-  if (figures == Figures::hta) return analyses::hta_kernel_report(trace, options);
   return no_such_figures("kernels", figures);
-}
-
-Result<AnalysisReport> kernel_launches_report(const Trace& trace, Figures figures,
-                                              const KernelsOptions& options) {
-  if (Status read = check_read(trace, figures, "kernels"); !read.ok()) return read;
-  if (figures == Figures::exact) return kernel_launches_report(trace, options);
-  if (figures == Figures::hta) return analyses::hta_kernel_launch_report(trace, options);
-  return no_such_figures("launches", figures);
 }
 
 Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures, const GpuOptions& options) {
   if (Status read = check_read(trace, figures, "gpu"); !read.ok()) return read;
   if (figures == Figures::exact) return gpu_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_gpu_report(trace, options);
-  if (figures == Figures::hta) return analyses::hta_gpu_report(trace, options);
   return no_such_figures("devices", figures);
 }
 

@@ -1,4 +1,4 @@
-// Tables in the figures of other tools, by name.
+// Tables in the figures of torch-tb-profiler, by name.
 #pragma once
 
 #include <string_view>

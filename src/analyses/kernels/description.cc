@@ -92,7 +92,7 @@ memset_ns | integer | sum of their durations
           {{"adds to rows",
             "--group-by launch,stream | --group-by operator,name | --group-by family,device "
             "| --group-by label | --group-by shape,stack,module,line,thread,rank,step "
-            "| --compat plugin --group-by launch | --compat hta",
+            "| --compat plugin --group-by launch",
             columns_in(R"(
 input_shapes | list or null | sizes of that operator's inputs; by shape
 stack | list or null | Python frames around that operator (around the launch if it is not known), innermost first; by stack
@@ -108,25 +108,24 @@ device | integer | the device's number; by device or stream
 stream | text | the stream's row in the file; by stream
 thread | text or null | the host thread that launched the kernels; by thread
 step | integer or null | number of the step that was open when the kernels were launched; by step
-type | text | `computation`, `communication` or `memory`; only with `--compat hta`
 operator_eligible | boolean | whether torch-tb-profiler says that the operator may use tensor cores; only with `--compat plugin`, by launch
 )")},
-           {"rows", "--per-event | --per-event --compat hta", columns_in(R"(
+           {"rows", "--per-event", columns_in(R"(
 rank | integer or null | from `distributedInfo`
 name | text | the kernel's name
 launch | text | the call: `cudaLaunchKernel`, `cudaGraphLaunch`, `cuLaunchKernelEx` and others
-operator | text or null | the operator, `[unattributed]` if none is known; null with `--compat hta`
-label | text or null | what the program called its part of a CUDA graph; null with `--compat hta`
+operator | text | the operator, `[unattributed]` if none is known
+label | text or null | what the program called its part of a CUDA graph; null without one
 device | integer | the device's number
 stream | text | the stream's row in the file
 correlation | integer | the number that links the two
-step | integer or null | number of the step that was open when the kernel was launched; null with `--compat hta`
+step | integer or null | number of the step that was open when the kernel was launched
 start_ns | integer | the kernel's start, since the start of the recording's window
 launch_call_ns | integer | duration of the call
 duration_ns | integer | duration of the kernel
 launch_delay_ns | integer | from the end of the call to the kernel's start, 0 if it started before
 launch_start_ns | integer | the call's start, since the start of the recording's window
-queue_length | integer or null | kernels, memcpys and memsets of the device that earlier calls had launched and that had not started when the call ended; null with `--compat hta`
+queue_length | integer | kernels, memcpys and memsets of the device that earlier calls had launched and that had not started when the call ended
 )")},
            {"totals", "--per-event", columns_in(R"(
 count | integer | rows
@@ -153,9 +152,7 @@ launch_delay_ns | integer | sum of the delays
                    .spelling = "per-event",
                    .help = "one row per kernel, with the call that launched it"},
                   steps_option(),
-                  figures_option(
-                      "TOOL",
-                      "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)")},
+                  figures_option("TOOL", "count as torch-tb-profiler")},
       .excluded = {{"per_event", "", "figures", "plugin"}, {"per_event", "", "group_by"}},
       .sort_keys = {"total_ns", "count", "mean_ns", "max_ns", "launch_delay_mean_ns"},
       .examples = {{"tbtrace kernels trace.json.gz", "the kernels that took longest"},

@@ -1,5 +1,3 @@
-#include "analyses/kernels/launches.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +6,8 @@
 #include <vector>
 
 #include <tbtrace/analysis_context.h>
+#include <tbtrace/kernels.h>
+#include <tbtrace/trace.h>
 
 #include "analyses/attribution/device_number.h"
 #include "analyses/attribution/graph_labels.h"
@@ -20,7 +20,11 @@
 
 namespace tbtrace {
 
-KernelLaunch analyses::launch_row(const Trace& trace, EventId kernel, EventId call) {
+namespace analyses {
+namespace {
+
+/// Without the step, the operator, the label and the queue.
+KernelLaunch launch_row(const Trace& trace, EventId kernel, EventId call) {
   const Events& events = trace.events();
   const Track& track = trace.track(events.track(kernel));
   KernelLaunch row;
@@ -38,9 +42,6 @@ KernelLaunch analyses::launch_row(const Trace& trace, EventId kernel, EventId ca
   }
   return row;
 }
-
-namespace analyses {
-namespace {
 
 /// What waits on each device, by time: activities that were launched and have not started.
 class WaitingWork {

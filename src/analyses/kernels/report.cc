@@ -8,7 +8,6 @@
 
 #include "analyses/attribution/work_times.h"
 #include "analyses/kernels/grouping.h"
-#include "analyses/kernels/launches.h"
 #include "base/bounded_sum.h"
 #include "report/group_columns.h"
 #include "report/optional_cell.h"
@@ -225,39 +224,34 @@ Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& 
   return report;
 }
 
-AnalysisReport analyses::launch_report_of(const Trace& trace,
-                                          std::span<const KernelLaunch> launches) {
-  AnalysisReport report;
-  report.schema = kernels_table().schema;
-  report.table.columns = kernels_table().column_names("per-event");
-  report.shown = {"rank", "name", "duration_ns", "launch_delay_ns", "operator", "step", "stream"};
-  const bool has_labels =
-      std::ranges::any_of(launches, [](const KernelLaunch& row) { return !row.label.empty(); });
-  if (has_labels) report.shown.insert(report.shown.begin() + 5, "label");
-  WideInteger duration = 0;
-  WideInteger delay = 0;
-  const Cell rank = optional_cell(trace.identity().rank);
-  for (const KernelLaunch& row : launches) {
-    report.table.rows.push_back(
-        {rank, row.name, row.launch, report::text_cell(row.op), report::text_cell(row.label),
-         row.device, row.stream, row.correlation, optional_cell(row.step),
-         since_start(trace, row.start_ns), row.launch_call_ns, row.duration_ns, row.launch_delay_ns,
-         since_start(trace, row.launch_start_ns), optional_cell(row.queue_length)});
-    duration += row.duration_ns;
-    delay += row.launch_delay_ns;
-  }
-  report.totals = {{"count", static_cast<std::uint64_t>(launches.size())},
-                   {"duration_ns", bounded(duration)},
-                   {"launch_delay_ns", bounded(delay)}};
-  report.source = report::source_report(trace);
-  return report;
-}
-
 Result<AnalysisReport> kernel_launches_report(const Trace& trace, const KernelsOptions& options) {
   if (Status read = check_read(trace, true, {}); !read.ok()) return read;
   const Result<std::vector<KernelLaunch>> launches = kernel_launches(trace, options);
   if (!launches.ok()) return launches.status();
-  return analyses::launch_report_of(trace, *launches);
+  AnalysisReport report;
+  report.schema = analyses::kernels_table().schema;
+  report.table.columns = analyses::kernels_table().column_names("per-event");
+  report.shown = {"rank", "name", "duration_ns", "launch_delay_ns", "operator", "step", "stream"};
+  const bool has_labels =
+      std::ranges::any_of(*launches, [](const KernelLaunch& row) { return !row.label.empty(); });
+  if (has_labels) report.shown.insert(report.shown.begin() + 5, "label");
+  WideInteger duration = 0;
+  WideInteger delay = 0;
+  const Cell rank = optional_cell(trace.identity().rank);
+  for (const KernelLaunch& row : *launches) {
+    report.table.rows.push_back({rank, row.name, row.launch, row.op, report::text_cell(row.label),
+                                 row.device, row.stream, row.correlation, optional_cell(row.step),
+                                 since_start(trace, row.start_ns), row.launch_call_ns,
+                                 row.duration_ns, row.launch_delay_ns,
+                                 since_start(trace, row.launch_start_ns), row.queue_length});
+    duration += row.duration_ns;
+    delay += row.launch_delay_ns;
+  }
+  report.totals = {{"count", static_cast<std::uint64_t>(launches->size())},
+                   {"duration_ns", bounded(duration)},
+                   {"launch_delay_ns", bounded(delay)}};
+  report.source = report::source_report(trace);
+  return report;
 }
 
 }  // namespace tbtrace

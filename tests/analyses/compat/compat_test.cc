@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 TEST(Compat, ListsTheFiguresOfEachTableItsOwnFirst) {
   EXPECT_THAT(figures_of("ops"), ElementsAre(Figures::torch, Figures::exact, Figures::plugin));
-  EXPECT_THAT(figures_of("gpu"), ElementsAre(Figures::exact, Figures::plugin, Figures::hta));
+  EXPECT_THAT(figures_of("gpu"), ElementsAre(Figures::exact, Figures::plugin));
   EXPECT_THAT(figures_of("flamegraph"), ElementsAre(Figures::exact, Figures::torch));
   EXPECT_THAT(figures_of("lines"), IsEmpty());
 }
@@ -36,7 +36,7 @@ TEST(Compat, FunctionsMakeTheFiguresThatAreListed) {
     return modules_report(trace, figures).status();
   };
   for (const std::string_view table : {"ops", "steps", "kernels", "gpu", "memory", "modules"}) {
-    for (const Figures figures : {Figures::exact, Figures::torch, Figures::plugin, Figures::hta}) {
+    for (const Figures figures : {Figures::exact, Figures::torch, Figures::plugin}) {
       const Status status = code(table, figures);
       const auto listed = figures_of(table);
       const bool is_listed = std::ranges::find(listed, figures) != listed.end();
@@ -58,16 +58,13 @@ TEST(Compat, ThePluginShowsAllModulesOfAWholeRecording) {
   EXPECT_FALSE(modules_report(trace, Figures::plugin, options).ok());
 }
 
-TEST(Compat, FailsForGroupingsOfKernelsThatThePeersDoNotHave) {
+TEST(Compat, FailsForKernelGroupingsThatThePluginDoesNotHave) {
   TraceBuilder builder;
   const Trace trace = fixtures::finished(builder);
   for (const Status& status :
        {kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
         kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
-        kernels_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
-        kernels_report(trace, Figures::plugin, {.by = {GroupKey::device}}).status(),
-        kernels_report(trace, Figures::hta, {.by = {GroupKey::stream}}).status(),
-        kernel_launches_report(trace, Figures::plugin, {}).status()}) {
+        kernels_report(trace, Figures::plugin, {.by = {GroupKey::device}}).status()}) {
     EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   }
 }

@@ -35,14 +35,8 @@ TEST(ExtremeValues, FiguresOfOtherToolsTakeThem) {
     ASSERT_NO_FATAL_FAILURE(expect_steps(trace));
     ASSERT_LE(plugin_memory(trace).events.size(), trace.memory().size());
     ASSERT_TRUE(gpu_report(trace, Figures::plugin).ok());
-    for (const bool by_stream : {false, true}) {
-      ASSERT_TRUE(gpu_report(trace, Figures::hta, {.by_stream = by_stream}).ok());
-    }
-    for (const Figures figures : {Figures::plugin, Figures::hta}) {
-      ASSERT_TRUE(kernels_report(trace, figures).ok());
-    }
+    ASSERT_TRUE(kernels_report(trace, Figures::plugin).ok());
     ASSERT_TRUE(kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::launch}).ok());
-    ASSERT_TRUE(kernel_launches_report(trace, Figures::hta).ok());
   }
 }
 

@@ -1,5 +1,5 @@
 // Kernel summaries against what torch-tb-profiler's own backend answered. HolisticTraceAnalysis
-// runs in tests/e2e/hta/kernels_test.py.
+// runs in tests/e2e/hta/figures_test.py.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,7 +17,6 @@
 
 #include <tbtrace/kernels.h>
 
-#include "analyses/compat/hta/kernels.h"
 #include "analyses/compat/plugin/kernels.h"
 #include "analyses/compat/plugin/tensor_cores.h"
 #include "reference/compat/plugin_answers.h"

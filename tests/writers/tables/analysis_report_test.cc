@@ -227,8 +227,8 @@ TEST(ReportOptions, AreCheckedBeforeATraceIsRead) {
   EXPECT_THAT(check("nope").message(), HasSubstr("unknown column 'nope' to sort by; use one of"));
   EXPECT_FALSE(check("nope", {.steps = StepRange{3, 5}}).ok());
   EXPECT_TRUE(check("idle_ns", {.steps = StepRange{3, 5}}).ok());
-  EXPECT_FALSE(check("non_compute_ns").ok());
-  EXPECT_TRUE(check("non_compute_ns", {}, Figures::hta).ok());
+  EXPECT_FALSE(check("sm_efficiency_percent").ok());
+  EXPECT_TRUE(check("sm_efficiency_percent", {}, Figures::plugin).ok());
 }
 
 }  // namespace

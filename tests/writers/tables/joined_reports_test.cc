@@ -73,12 +73,6 @@ TEST(JoinedReports, BusyShareIsThatOfAllDevices) {
   EXPECT_EQ(total(gpu, "busy_share"), Cell(32.0 / 68));
 }
 
-TEST(JoinedReports, BusyShareOfHtasStreamsIsUnknown) {
-  const AnalysisReport gpu = of_both(
-      [](const Trace& trace) { return *gpu_report(trace, Figures::hta, {.by_stream = true}); });
-  EXPECT_EQ(total(gpu, "busy_share"), Cell());
-}
-
 TEST(JoinedReports, MeanLaunchDelayIsThatOfAllLaunchedKernels) {
   const AnalysisReport kernels = of_both([](const Trace& trace) { return *kernels_report(trace); });
   EXPECT_EQ(total(kernels, "count"), Cell(std::uint64_t{5}));
