@@ -1,5 +1,5 @@
 # tbtrace_embed_text(OUTPUT VARIABLE INPUT) writes a header OUTPUT that holds the text of the file
-# INPUT as `inline constexpr std::string_view tbtrace::writers::VARIABLE`. CMake runs again when
+# INPUT as `inline constexpr std::string_view tbtrace::VARIABLE`. CMake runs again when
 # INPUT changes; OUTPUT is touched only if its content changes.
 function(tbtrace_embed_text output variable input)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${input}")
@@ -22,11 +22,11 @@ function(tbtrace_embed_text output variable input)
   string(CONCAT header
     "// The text of ${name}, made by the build.\n"
     "#pragma once\n\n#include <string_view>\n\n"
-    "namespace tbtrace::writers {\n\n"
+    "namespace tbtrace {\n\n"
     "inline constexpr char ${variable}Bytes[] =${literals};\n"
     # Without the length, compilers count the characters of a constant, and stop at a limit.
     "inline constexpr std::string_view ${variable}(${variable}Bytes, sizeof(${variable}Bytes) - 1);\n\n"
-    "}  // namespace tbtrace::writers\n")
+    "}  // namespace tbtrace\n")
   tbtrace_write_if_new("${output}" "${header}")
 endfunction()
 

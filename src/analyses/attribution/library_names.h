@@ -1,5 +1,5 @@
 // The names that the files of libraries begin with once torch has cut the folders of sys.path off.
-// To add a distribution, add its name to the table in library_names.cc.
+// To add a distribution, add its name to distributions.txt.
 // Pure functions.
 #pragma once
 

@@ -60,8 +60,8 @@ Result<std::string> compare_page(const Diff& diff, std::span<const RunStacks> ba
   pages::PageFile page = {.title = title,
                           .index = index,
                           .sections = {},
-                          .script = writers::kCompareScript,
-                          .style = writers::kCompareStyle,
+                          .script = kCompareScript,
+                          .style = kCompareStyle,
                           .script_hash = pages::kCompareScriptHash,
                           .style_hash = pages::kCompareStyleHash};
   const std::size_t fixed = pages::fixed_page_bytes(page.script, page.style, 1) + index.size();

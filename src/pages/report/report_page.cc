@@ -340,16 +340,15 @@ Result<std::string> ReportPage::html() const {
   }
   std::size_t most_sections = 1;
   for (const PageTrace& trace : traces) most_sections += trace.views.size();
-  const std::size_t fixed =
-      pages::fixed_page_bytes(writers::kReportScript, writers::kReportStyle, most_sections);
+  const std::size_t fixed = pages::fixed_page_bytes(kReportScript, kReportStyle, most_sections);
   Result<std::vector<ViewSection>> sections = contents_->fit(fixed, job);
   if (!sections.ok()) return sections.status();
   const std::string index = contents_->index(names, title, *sections, job);
   pages::PageFile page = {.title = title,
                           .index = index,
                           .sections = {},
-                          .script = writers::kReportScript,
-                          .style = writers::kReportStyle,
+                          .script = kReportScript,
+                          .style = kReportStyle,
                           .script_hash = pages::kReportScriptHash,
                           .style_hash = pages::kReportStyleHash};
   if (job) page.sections.push_back({"job-ranks", std::move(job->section.base64)});

@@ -60,7 +60,7 @@ class RooflinePicture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"roofline\" width=\"{0}\" "
         "height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<style>\n{2}</style>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-        width_, height_, writers::kRooflineStyle);
+        width_, height_, kRooflineStyle);
     svg_ += head;
     if (layout.dots.empty()) {
       text("note", kMargin, y_ + kLine, "start",
