@@ -394,8 +394,7 @@ void bind_trace(nb::module_& module) {
       "arguments"_a = nb::none(), "name"_a = nb::none(),
       "Reads a trace: Chrome or Kineto JSON, plain or compressed, also damaged.\n\n"
       "`source`: a path, bytes or a buffer of them, a file object in binary mode, or what fsspec\n"
-      "opens, such as 's3://bucket/rank0.json.gz' (pip install tbtrace[paths]). `name`: what it "
-      "is\n"
+      "opens, such as 's3://bucket/rank0.json.gz'. `name`: what it is\n"
       "called in messages and tables, its path if None. `threads`: "
       "None for one per "
       "core.\n"

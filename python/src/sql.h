@@ -17,7 +17,7 @@ void define_sql(Class& bound) {
         return nanobind::module_::import_("tbtrace._sql").attr("answer")(self, query);
       },
       nanobind::arg("query"),
-      "The answer to a query in SQL, by DuckDB (pip install tbtrace[sql]): a relation, which\n"
+      "The answer to a query in SQL, by DuckDB (pip install duckdb): a relation, which\n"
       "prints itself and has df(), pl(), fetchall(). The tables are those of tbtrace.tables()\n"
       "by the names of the methods, with exact figures; each is made when a query names it.\n"
       "Raises ValueError for a wrong query.\n\n"

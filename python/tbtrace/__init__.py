@@ -103,7 +103,7 @@ def __getattr__(name: str) -> _Any:
         try:
             return importlib.import_module("tbtrace." + name)
         except ModuleNotFoundError as missing:
-            raise AttributeError(f"tbtrace.{name} needs {missing.name}: pip install 'tbtrace[{name}]'") from missing
+            raise AttributeError(f"tbtrace.{name} needs {missing.name}: pip install {missing.name}") from missing
     raise AttributeError(f"module 'tbtrace' has no attribute '{name}'")
 
 

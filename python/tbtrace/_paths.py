@@ -67,7 +67,7 @@ def filesystem(path: str) -> tuple[Any, str]:
     except ModuleNotFoundError as missing:
         if missing.name != "fsspec":
             raise
-        message = f"{path}: paths with :// need fsspec: pip install 'tbtrace[paths]'"
+        message = f"{path}: paths with :// need fsspec: pip install fsspec"
         raise ModuleNotFoundError(message, name="fsspec") from None
     try:
         return fsspec.core.url_to_fs(path)  # type: ignore[no-any-return]

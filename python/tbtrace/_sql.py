@@ -18,7 +18,7 @@ def answer(owner: Any, query: str) -> Any:
     except ModuleNotFoundError as missing:
         if missing.name != "duckdb":
             raise
-        raise ModuleNotFoundError("sql() needs DuckDB: pip install 'tbtrace[sql]'", name="duckdb") from None
+        raise ModuleNotFoundError("sql() needs DuckDB: pip install duckdb", name="duckdb") from None
     connection = duckdb.connect()
     problems = []
     for name in names_of_tables():

@@ -1,4 +1,4 @@
-"""Many traces on a Ray cluster. Needs `pip install tbtrace[ray]`, on the workers too."""
+"""Many traces on a Ray cluster. Needs Ray, pandas and pyarrow (the extra `ray`), on the workers too."""
 
 from __future__ import annotations
 

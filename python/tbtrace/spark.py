@@ -1,4 +1,4 @@
-"""Many traces on a Spark cluster. Needs `pip install tbtrace[spark]`, on the executors too."""
+"""Many traces on a Spark cluster. Needs PySpark, pandas and pyarrow (the extra `spark`), on the executors too."""
 
 from __future__ import annotations
 

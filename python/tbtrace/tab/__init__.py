@@ -1,4 +1,4 @@
-"""The TensorBoard tab: `pip install 'tbtrace[tensorboard]'`, then `tbtrace tensorboard LOGDIR`.
+"""The TensorBoard tab: `pip install '.[tensorboard]'` in a clone, then `tbtrace tensorboard LOGDIR`.
 
 docs/formats/tab.md describes its routes. TensorBoard loads tbtrace.tab.plugin; nothing else of the package imports
 TensorBoard.
