@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tbtrace/export.h>
@@ -22,21 +23,36 @@ struct Evidence {
   Cell value;         ///< a whole number, or a share from 0 to 1
   std::string unit;   ///< `ns`, `bytes`, `share`; empty for a count
   std::string event;  ///< an event that shows it, with its time; may be empty
+  /// When that was, since the start of the trace's window: of a gap, all of it.
+  std::optional<std::int64_t> start_ns = {};
+  std::optional<std::int64_t> end_ns = {};
 };
+
+/// What a finding's share is a share of.
+enum class ShareOf : std::uint8_t {
+  time,         ///< of the GPU's window; without GPU activities of the steps
+  peak_memory,  ///< of the device
+};
+
+/// `time`, `peak_memory`.
+std::string_view share_of_name(ShareOf share_of);
+/// For people, after the figure: empty for the time, ` of the peak memory`.
+std::string_view share_of_text(ShareOf share_of);
 
 struct Finding {
   std::string id;  ///< stable, `data_loader_bound`
   std::string title;
   std::string remedy;
   std::vector<Evidence> evidence;
-  /// Share of the time that it costs, 0 to 1; for memory_growth of the peak, per step.
-  double share = 0;
+  double share = 0;  ///< that it costs, 0 to 1
+  ShareOf share_of = ShareOf::time;
   /// The part of it that no other finding explains; findings are ordered by it.
   double own_share = 0;
   /// What mending it would save per step, at most; of the whole recording without steps. nullopt if
   /// it costs no time.
   std::optional<std::int64_t> gain_ns = {};
   std::string gain_how = {};  ///< how that was reckoned
+  bool is_gain_per_step = false;
   /// It says what the trace is, not what costs time: it is before all others, and has no share.
   bool comes_first = false;
 
@@ -44,7 +60,9 @@ struct Finding {
   const char* severity() const { return comes_first || share >= 0.1 ? "warning" : "info"; }
   /// The order of findings.
   bool is_before(const Finding& other) const {
-    return comes_first != other.comes_first ? comes_first : own_share > other.own_share;
+    if (comes_first != other.comes_first) return comes_first;
+    // Shares of different things cannot be compared: what costs time is before what holds memory.
+    return share_of != other.share_of ? share_of < other.share_of : own_share > other.own_share;
   }
 };
 

@@ -76,8 +76,10 @@ std::string evidence_text(const Evidence& evidence) {
 }
 
 std::string finding_text(const Finding& finding) {
-  const std::string share =
-      finding.comes_first ? "" : shown_cell("cost_share", finding.share) + ": ";
+  const std::string share = finding.comes_first
+                                ? ""
+                                : shown_cell("cost_share", finding.share) +
+                                      std::string(share_of_text(finding.share_of)) + ": ";
   std::string text = "- **" + share + as_sentence(finding.title) + "**";
   if (finding.gain_ns) {
     text += ", at most " + shown_cell("gain_ns", *finding.gain_ns) + " to gain (" +

@@ -18,9 +18,6 @@ const gapReasons = new Map(/** @type {[string, [string, string]][]} */ ([
   ["device", ["launched in time, waited on the GPU", "kernel-wait"]],
   ["other", ["code that the recording does not show", "idle"]],
 ]));
-/** Of reasons that are not among them. */
-const gapKinds = ["runtime", "backward", "communication", "module", "forward"];
-
 /** @param {unknown} value */
 const gapHas = (value) => value !== null && value !== undefined && value !== "";
 
@@ -60,22 +57,14 @@ export function gapSentence(gap) {
 }
 
 /**
- * The gaps' durations by what most of each went to, largest first.
- * @param {Gap[]} gaps
+ * What the idle time went to, of all gaps, also those that the table leaves out; largest first.
+ * @param {{[key: string]: any}} totals of the table: `data_ns`, `setup_ns`, ...
  * @returns {{label: string, kind: string, value: number}[]}
  */
-export function gapParts(gaps) {
-  /** @type {Map<string, number>} */
-  const sums = new Map();
-  for (const gap of gaps) {
-    const why = gapWhy(gap) || "unknown";
-    sums.set(why, (sums.get(why) ?? 0) + Number(gap.duration_ns ?? 0));
-  }
-  const known = new Map(gapReasons.values());
-  let others = 0;
-  return [...sums].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1])
-    .map(([label, value]) => ({ label, value, kind: known.get(label) ?? (label === "unknown"
-      ? "other" : gapKinds[others++ % gapKinds.length]) }));
+export function gapParts(totals) {
+  return [...gapReasons, /** @type {[string, [string, string]]} */ (["unknown", ["unknown", "other"]])]
+    .map(([reason, [label, kind]]) => ({ label, kind, value: Number(totals[`${reason}_ns`] ?? 0) }))
+    .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
 }
 
 /**
@@ -89,19 +78,15 @@ export function gapsSection(table, page) {
   const longest = gaps.filter((gap) => Number(gap.duration_ns) > 0)
     .sort((a, b) => Number(b.duration_ns) - Number(a.duration_ns)).slice(0, gapsShown);
   if (longest.length === 0) return null;
-  const parts = gapParts(gaps);
+  const parts = gapParts(table.totals);
   const kinds = new Map(parts.map((part) => [part.label, part.kind]));
   const most = Number(longest[0].duration_ns);
   const severalDevices = new Set(gaps.map((gap) => `${gap.rank} ${gap.device}`)).size > 1;
-  const left = table.left_out > 0
-    ? `${countOf(table.left_out, "shorter gap")} ${table.left_out === 1 ? "is" : "are"} ` +
-      "left out, here and in these sums." : null;
   return h("section", { class: "section gaps" },
     h("h2", null, "Why the GPU was idle", h("span", { class: "quiet" },
-      `${formatValue(parts.reduce((all, part) => all + part.value, 0), "ns")} in ${
-        countOf(gaps.length, "gap")}, by what most of each gap went to`)),
-    stackedBar(parts, "ns"), left ? h("p", { class: "quiet" }, left) : null,
-    h("h3", { class: "chart-title" }, gaps.length > longest.length
+      `${formatValue(table.totals.idle_ns, "ns")} in ${countOf(Number(table.totals.gaps), "gap")}`)),
+    stackedBar(parts, "ns"),
+    h("h3", { class: "chart-title" }, Number(table.totals.gaps) > longest.length
       ? `The ${longest.length} longest gaps` : "The gaps"),
     h("ol", { class: "gap-list" }, longest.map((gap) => {
       const bar = h("span", { class: `holder-bar part part-${

@@ -200,17 +200,16 @@ export function renderSummary(view, page) {
   const gpus = of("gpu").concat(of("gpus"));
   const memory = of("memory");
   const findings = of("findings");
-  const perStep = steps !== undefined;
   // What a trace is comes before what it shows.
   const first = findings.filter((finding) => finding.id === "recovered_trace");
   const grave = checks.filter((check) => check.severity === "error");
   const mild = checks.filter((check) => check.severity !== "error");
   return h("div", { class: "summary" },
     first.length ? h("div", { class: "cards before" },
-      first.map((finding) => findingCard(finding, page, perStep, "h2"))) : null,
+      first.map((finding) => findingCard(finding, page, "h2"))) : null,
     grave.length ? h("div", { class: "cards before" }, grave.map((check) => checkCard(check, "h2", page))) : null,
     findingsSection(findings.filter((finding) => !first.includes(finding)),
-      Array.isArray(run?.looked_for) ? run.looked_for : [], gpus.length > 0, perStep, page),
+      Array.isArray(run?.looked_for) ? run.looked_for : [], gpus.length > 0, page),
     h("div", { class: "columns" },
       steps ? stepsSection(steps, slowest, page) : null,
       gpus.length ? summarySection("GPU time", "", "gpu", page, ...gpus.slice(0, 8).map((device) => deviceBar(device)))

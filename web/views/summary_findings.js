@@ -18,25 +18,28 @@ const findingViews = new Map([
 ]);
 
 /**
- * What happened, with its time as a link: `before aten::copy_ at 51.927 ms`.
- * @param {string} text
+ * What happened, with its time as a link to all of it: `at 51.927 ms, before aten::copy_`.
+ * @param {{[key: string]: any}} item of the evidence
  * @param {import("../data/source.js").Page} page
  */
-function evidenceEvent(text, page) {
-  const [, before, time] = /^(.* at )([\d.]+) ms$/.exec(text) ?? [];
-  const link = time === undefined ? null : timelineLink(page,
-    timelinePart(Number(time) * 1e6, Number(time) * 1e6), `${time}\u00a0ms`, "link");
-  return h("span", null, link ? [before, link] : text);
+function evidenceEvent(item, page) {
+  const text = String(item.event ?? "");
+  const [time] = /[\d.]+ ms/.exec(text.slice(text.startsWith("at ") ? 0 : text.lastIndexOf(" at "))) ?? [];
+  if (time === undefined || typeof item.start_ns !== "number") return h("span", null, text);
+  const place = text.startsWith("at ") ? text.indexOf(time) : text.lastIndexOf(time);
+  const link = timelineLink(page, timelinePart(item.start_ns, Number(item.end_ns ?? item.start_ns)),
+                            time.replace(" ", "\u00a0"), "link");
+  return h("span", null, link
+    ? [text.slice(0, place), link, text.slice(place + time.length)] : text);
 }
 
 /**
  * @param {{[key: string]: any}} finding
  * @param {import("../data/source.js").Page} page
- * @param {boolean} perStep whether savings are those of a step; else of the whole recording
  * @param {string} [heading] the element of its title, by what is around it
  * @returns {HTMLElement}
  */
-export function findingCard(finding, page, perStep, heading = "h3") {
+export function findingCard(finding, page, heading = "h3") {
   const severity = finding.severity === "warning" ? "warning" : "info";
   const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
   const target = findingViews.get(finding.id);
@@ -44,10 +47,11 @@ export function findingCard(finding, page, perStep, heading = "h3") {
     h("div", { class: "headline" }, severityBadge(severity), h(heading, null, finding.title),
       finding.share === null || finding.share === undefined ? null
         : h("span", { class: "figure" }, formatValue(finding.share, "share"),
-            h("small", null, " of the time")),
+            h("small", null, finding.share_of === "peak_memory" ? " of the peak memory"
+              : " of the time")),
       finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
         h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
-        perStep ? h("small", null, " per step") : null) : null),
+        finding.gain_per === "step" ? h("small", null, " per step") : null) : null),
     finding.remedy ? h("p", { class: "remedy" }, h("b", null, "What to do: "), 
                        fullSentence(finding.remedy)) : null,
     finding.gain_ns && finding.gain_how
@@ -56,7 +60,7 @@ export function findingCard(finding, page, perStep, heading = "h3") {
       h("span", null, item.what),
       h("span", { title: exactValue(item.value, item.unit ?? "") },
         formatValue(item.value, item.unit ?? "")),
-      evidenceEvent(item.event ?? "", page)))) : null,
+      evidenceEvent(item, page)))) : null,
     target && (!page.has || page.has(target[0]))
       ? h("p", null, h("button", { type: "button", class: "link",
                                    onclick: () => page.go(target[0]) }, target[1])) : null);
@@ -66,11 +70,10 @@ export function findingCard(finding, page, perStep, heading = "h3") {
  * @param {{[key: string]: any}[]} findings
  * @param {string[]} lookedFor
  * @param {boolean} hasGpu whether the trace has device activities
- * @param {boolean} perStep as of findingCard()
  * @param {import("../data/source.js").Page} page
  * @returns {HTMLElement}
  */
-export function findingsSection(findings, lookedFor, hasGpu, perStep, page) {
+export function findingsSection(findings, lookedFor, hasGpu, page) {
   const looked = lookedFor.length ? `Looked for: ${lookedFor.join(", ")}.` : null;
   if (findings.length === 0) {
     return h("section", { class: "section" }, h("h2", null, "No findings"),
@@ -80,6 +83,6 @@ export function findingsSection(findings, lookedFor, hasGpu, perStep, page) {
         "activities too."));
   }
   return h("section", { class: "section" }, h("h2", null, "Findings"),
-    h("div", { class: "cards" }, findings.map((finding) => findingCard(finding, page, perStep))),
+    h("div", { class: "cards" }, findings.map((finding) => findingCard(finding, page))),
     looked ? h("p", { class: "quiet" }, looked) : null);
 }

@@ -16,16 +16,25 @@ std::string name_text(std::string_view name) {
   return utf8_shortened(name, kLongest);
 }
 
-std::string event_text(const Trace& trace, EventId event) {
+std::string time_text(std::int64_t ns) {
+  const std::int64_t us = ns / 1000;
+  return std::to_string(us / 1000) + "." + std::to_string(1000 + us % 1000).substr(1) + " ms";
+}
+
+std::string event_name(const Trace& trace, EventId event) {
   if (event == EventId::none) return {};
   const std::span<const DeviceLink> links = links_of(trace).device_work();
   const auto link = std::ranges::find(links, event, &DeviceLink::activity);
   const std::string name = link != links.end() && link->op != EventId::none
                                ? std::string(trace.name(link->op))
                                : short_kernel_name(trace.name(event));
-  const std::int64_t us = (trace.events().start_ns(event) - trace.window_start_ns()) / 1000;
-  return name_text(name) + " at " + std::to_string(us / 1000) + "." +
-         std::to_string(1000 + us % 1000).substr(1) + " ms";
+  return name_text(name);
+}
+
+std::string event_text(const Trace& trace, EventId event) {
+  if (event == EventId::none) return {};
+  return event_name(trace, event) + " at " +
+         time_text(trace.events().start_ns(event) - trace.window_start_ns());
 }
 
 }  // namespace tbtrace::analyses

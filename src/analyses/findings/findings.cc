@@ -203,6 +203,14 @@ std::optional<Finding> recovered_finding(const Trace& trace) {
 
 }  // namespace
 
+std::string_view share_of_name(ShareOf share_of) {
+  return share_of == ShareOf::time ? "time" : "peak_memory";
+}
+
+std::string_view share_of_text(ShareOf share_of) {
+  return share_of == ShareOf::time ? "" : " of the peak memory";
+}
+
 std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
                               const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   const FindingFacts facts = facts_of(trace, steps, gpus, memory);

@@ -53,9 +53,10 @@ std::vector<IdleGap> longest_gaps(const Trace& trace, std::span<const DeviceGap>
   std::vector<IdleGap> described_gaps;
   for (std::size_t gap = 0; gap < longest.size(); ++gap) {
     described_gaps.push_back(
-        {length(longest[gap]), longest[gap].ended_by.activity, described(trace, hosts[gap].range)});
+        {longest[gap].time, longest[gap].ended_by.activity, described(trace, hosts[gap].range)});
   }
-  std::ranges::stable_sort(described_gaps, std::ranges::greater(), &IdleGap::length_ns);
+  std::ranges::stable_sort(described_gaps, std::ranges::greater(),
+                           [](const IdleGap& gap) { return gap.time.end - gap.time.start; });
   return described_gaps;
 }
 

@@ -15,7 +15,7 @@
 namespace tbtrace::analyses {
 
 struct IdleGap {
-  std::int64_t length_ns = 0;
+  TimeRange time;
   EventId ended_by = EventId::none;  ///< an activity of the device
   /// What the thread that launched this activity did in most of the gap (host_times()):
   /// `aten::to` or `aten::to in train.py(46): forward`; empty if nothing was recorded there.

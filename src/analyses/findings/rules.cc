@@ -27,13 +27,23 @@ constexpr double kGrowth = 0.01;
 constexpr std::int64_t kGrowthBytes = std::int64_t{1} << 20;
 constexpr std::size_t kStepsForGrowth = 3;
 
-std::string before(const std::string& event) { return event.empty() ? "" : "before " + event; }
+/// A gap, all of it: when it began, what the host did, and what ended it.
+Evidence gap_evidence(const Trace& trace, const char* what, TimeRange gap, const std::string& host,
+                      EventId ended_by) {
+  const std::int64_t start_ns = gap.start - trace.window_start_ns();
+  std::string text = "at " + time_text(start_ns);
+  if (!host.empty()) text += ", " + host;
+  if (ended_by != EventId::none) text += ", before " + event_name(trace, ended_by);
+  return {what,     gap.end - gap.start,
+          "ns",     std::move(text),
+          start_ns, gap.end - trace.window_start_ns()};
+}
 
-/// The evidence of idle time: how much, and the longest gap.
+/// The evidence of idle time: how much, and the gap with the largest part of it.
 std::vector<Evidence> idle_evidence(const FindingFacts& facts, std::string_view what,
                                     const IdlePart& part) {
   return {{std::string(what), part.ns, "ns", ""},
-          {"longest gap", part.longest_ns, "ns", before(event_text(facts.trace, part.ended_by))}};
+          gap_evidence(facts.trace, "longest gap", part.longest_gap, "", part.ended_by)};
 }
 
 /// What a finding would gain at most: `ns` of all recorded steps.
@@ -42,6 +52,7 @@ Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns, c
   const std::size_t steps = has_steps ? facts.steps.steps.size() : 1;
   finding.gain_ns = ns / static_cast<std::int64_t>(steps);
   finding.gain_how = std::string(how) + (has_steps ? ", per step" : ", in the whole recording");
+  finding.is_gain_per_step = has_steps;
   return finding;
 }
 
@@ -174,6 +185,12 @@ std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
                     event_text(facts.trace, kernels.longest)},
                    {"matrix kernels with tensor cores", kernels.tensor_core_ns, "ns", ""}},
       .share = part};
+  if (kernels.longest != EventId::none) {
+    const Events& events = facts.trace.events();
+    const std::int64_t window = facts.trace.window_start_ns();
+    finding.evidence[0].start_ns = events.start_ns(kernels.longest) - window;
+    finding.evidence[0].end_ns = events.end_ns(kernels.longest) - window;
+  }
   return with_gain(facts, std::move(finding), kernels.without_ns, "if these kernels took no time");
 }
 
@@ -191,14 +208,8 @@ std::optional<Finding> memory_growth(const FindingFacts& facts) {
                  .evidence = {{"growth per step", memory.per_step_bytes, "bytes", ""},
                               {"peak", memory.peak_bytes, "bytes", ""},
                               {"steps", static_cast<std::uint64_t>(memory.steps), "", ""}},
-                 .share = part};
-}
-
-/// What the host did in a gap, and what ended it.
-std::string gap_text(const Trace& trace, const IdleGap& gap) {
-  const std::string host =
-      gap.host.empty() ? "mostly nothing recorded on the host" : "host in " + gap.host;
-  return host + ", " + before(event_text(trace, gap.ended_by));
+                 .share = part,
+                 .share_of = ShareOf::peak_memory};
 }
 
 /// All idle time, whatever the cause; other rules have parts of it.
@@ -221,7 +232,9 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
   add("waiting for what was launched before", idle.device);
   add("while nothing recorded ran on the host", idle.other);
   for (const IdleGap& gap : facts.longest_gaps) {
-    finding.evidence.push_back({"gap", gap.length_ns, "ns", gap_text(facts.trace, gap)});
+    const std::string host =
+        gap.host.empty() ? "mostly nothing recorded on the host" : "host in " + gap.host;
+    finding.evidence.push_back(gap_evidence(facts.trace, "gap", gap.time, host, gap.ended_by));
   }
   const bool is_unexplained = idle.other.ns > device.idle_ns / 2;
   if (is_unexplained && !facts.has_python_frames && !facts.trace.is_set("with_stack")) {

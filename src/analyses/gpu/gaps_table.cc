@@ -118,17 +118,28 @@ class GapRows {
                               device.window.time, kernel_wait_limit_ns_);
     WideInteger idle = 0;
     for (const DeviceGap& gap : gaps) idle += gap.time.end - gap.time.start;
-    idle_ns_ += idle;
     const std::vector<IdleTimes> times = analyses::idle_times(trace_, rules_, gaps);
     const std::vector<HostTime> hosts = host_times_of(gaps);
     for (std::size_t gap = 0, host = 0; gap < gaps.size(); ++gap) {
       const bool is_launched = gaps[gap].ended_by.launch != EventId::none;
       const HostTime* const its_host = is_launched ? &hosts[host++] : nullptr;
       rows_.push_back(row(device.device, bounded(idle), gaps[gap], times[gap], its_host));
+      add_to_sums(times[gap], is_launched);
     }
   }
 
-  std::int64_t idle_ns() const { return bounded(idle_ns_); }
+  /// How many gaps, their length, and the parts of it, which add up to it.
+  AnalysisReport::Totals totals() const {
+    AnalysisReport::Totals totals = {{"gaps", std::uint64_t{rows_.size()}}, {"idle_ns", {}}};
+    WideInteger idle = unknown_ns_;
+    for (std::size_t reason = 0; reason < kReasons.size(); ++reason) {
+      idle += sums_[reason];
+      totals.emplace_back(std::string(kReasons[reason].name) + "_ns", bounded(sums_[reason]));
+    }
+    totals.emplace_back("unknown_ns", bounded(unknown_ns_));
+    totals[1].second = bounded(idle);
+    return totals;
+  }
 
   /// The longest first.
   std::vector<std::vector<Cell>> run() && {
@@ -148,6 +159,13 @@ class GapRows {
       times.push_back({trace_.events().track(gap.ended_by.launch), gap.time});
     }
     return analyses::host_times(trace_, times);
+  }
+
+  void add_to_sums(const IdleTimes& times, bool is_launched) {
+    for (std::size_t reason = 0; reason < kReasons.size(); ++reason) {
+      const bool is_unknown = kReasons[reason].time == &IdleTimes::other && !is_launched;
+      (is_unknown ? unknown_ns_ : sums_[reason]) += times.*kReasons[reason].time;
+    }
   }
 
   Cell name_cell(EventId event) const {
@@ -185,7 +203,8 @@ class GapRows {
   analyses::StepRules rules_;
   StepTimes steps_;
   std::int64_t kernel_wait_limit_ns_;
-  WideInteger idle_ns_ = 0;
+  std::array<WideInteger, kReasons.size()> sums_ = {};
+  WideInteger unknown_ns_ = 0;
   std::vector<std::vector<Cell>> rows_;
 };
 
@@ -203,9 +222,8 @@ Result<AnalysisReport> gaps_report(const Trace& trace, const OptionValues& value
   report.table.columns = table.column_names();
   report.shown = {"rank", "start_ns", "duration_ns", "idle_share",
                   "why",  "host",     "operator",    "before"};
-  const std::int64_t idle_ns = rows.idle_ns();
+  report.totals = rows.totals();
   report.table.rows = std::move(rows).run();
-  report.totals = {{"gaps", std::uint64_t{report.table.rows.size()}}, {"idle_ns", idle_ns}};
   report.notes = analyses::work_time_notes(trace);
   report.source = report::source_report(trace);
   return report;
@@ -241,7 +259,14 @@ step | integer or null | the step in which the gap began, with its times as in t
 )"),
       .totals = columns_in(R"(
 gaps | integer | how many
-idle_ns | integer | sum of their lengths
+idle_ns | integer | sum of their lengths, which the following add up to
+data_ns | integer | the part that went to `data`, as in `why`; of all gaps, whatever most of them went to
+setup_ns | integer | to `setup`
+copies_ns | integer | to `copies`
+launches_ns | integer | to `launches`
+device_ns | integer | to `device`
+other_ns | integer | to `other`
+unknown_ns | integer | of gaps without a known launch, what is not `data` or `setup`
 )"),
       .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
       .options = {steps_option(), kernel_wait_limit_option()},

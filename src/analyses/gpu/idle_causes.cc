@@ -144,6 +144,7 @@ void add(IdlePart& part, std::int64_t ns, const DeviceGap& gap) {
   ++part.gaps;
   if (ns <= part.longest_ns) return;
   part.longest_ns = ns;
+  part.longest_gap = gap.time;
   part.ended_by = gap.ended_by.activity;
 }
 

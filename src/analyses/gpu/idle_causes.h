@@ -13,10 +13,12 @@
 
 namespace tbtrace::analyses {
 
-/// A cause of idle time, and the activity that ended the longest gap which it caused.
+/// A cause of idle time, with the gap of which it has the largest part, and the activity that ended
+/// that gap.
 struct IdlePart {
   std::int64_t ns = 0;
-  std::int64_t longest_ns = 0;
+  std::int64_t longest_ns = 0;  ///< its largest part of a gap
+  TimeRange longest_gap;
   std::uint64_t gaps = 0;
   EventId ended_by = EventId::none;
 

@@ -31,6 +31,7 @@ Finding finding_of(const Straggler& straggler) {
   finding.own_share = finding.share;
   finding.gain_ns =
       static_cast<std::int64_t>(static_cast<double>(straggler.excess_per_step_ns) * late);
+  finding.is_gain_per_step = true;
   finding.gain_how = "what others waited for the rank, per step";
   return finding;
 }

@@ -256,18 +256,26 @@ SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
       evidence.push_back({{"what", each.what},
                           {"value", each.value},
                           {"unit", text_cell(each.unit)},
-                          {"event", text_cell(each.event)}});
+                          {"event", text_cell(each.event)},
+                          {"start_ns", optional_cell(each.start_ns)},
+                          {"end_ns", optional_cell(each.end_ns)}});
     }
     EntriesOf(part, shared.worst_summary, summaries[shared.worst_summary])
-        .add(finding.id, {{"id", finding.id},
-                          {"severity", std::string(finding.severity())},
-                          {"title", finding.title},
-                          {"share", finding.comes_first ? Cell() : Cell(finding.share)},
-                          {"gain_ns", optional_cell(finding.gain_ns)},
-                          {"gain_how", text_cell(finding.gain_how)},
-                          {"traces", static_cast<std::uint64_t>(shared.count)},
-                          {"evidence", std::move(evidence)},
-                          {"remedy", finding.remedy}});
+        .add(finding.id,
+             {{"id", finding.id},
+              {"severity", std::string(finding.severity())},
+              {"title", finding.title},
+              {"share", finding.comes_first ? Cell() : Cell(finding.share)},
+              {"share_of", text_cell(finding.comes_first ? std::string_view()
+                                                         : share_of_name(finding.share_of))},
+              {"gain_ns", optional_cell(finding.gain_ns)},
+              {"gain_per", text_cell(!finding.gain_ns           ? ""
+                                     : finding.is_gain_per_step ? "step"
+                                                                : "recording")},
+              {"gain_how", text_cell(finding.gain_how)},
+              {"traces", static_cast<std::uint64_t>(shared.count)},
+              {"evidence", std::move(evidence)},
+              {"remedy", finding.remedy}});
   }
   return part;
 }

@@ -315,8 +315,9 @@ std::string findings_part(const std::vector<TraceSummary>& summaries) {
   for (const writers::SharedFinding& shared : writers::shared_findings(summaries)) {
     const Finding& finding = *shared.worst;
     if (finding.comes_first) continue;  // they are above
-    text +=
-        "\n" + cell("cost_share", finding.share) + "  " + finding.title + " [" + finding.id + "]";
+    text += "\n" + cell("cost_share", finding.share) +
+            std::string(share_of_text(finding.share_of)) + "  " + finding.title + " [" +
+            finding.id + "]";
     if (finding.gain_ns) {
       text +=
           ": at most " + cell("gain_ns", *finding.gain_ns) + " to gain (" + finding.gain_how + ")";

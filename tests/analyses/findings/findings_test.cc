@@ -319,6 +319,7 @@ Trace with_memory(std::int64_t growth_mib, int drop_at = -1) {
 TEST(Findings, MemoryThatGrowsInEveryStepIsTheFirst) {
   for (const int growth : {20, 100, 1000}) {
     EXPECT_EQ(first(with_memory(growth)), "memory_growth") << growth;
+    EXPECT_EQ(findings(with_memory(growth))[0].share_of, ShareOf::peak_memory);
   }
   EXPECT_EQ(ids(with_memory(0)), std::vector<std::string>());
   EXPECT_EQ(ids(with_memory(5)), std::vector<std::string>()) << "below a hundredth of the peak";
@@ -454,11 +455,16 @@ TEST(Findings, HaveEvidenceWithAnEvent) {
   // The largest part, then the five longest gaps with what the host did in them.
   ASSERT_EQ(all[1].evidence.size(), 8U);
   EXPECT_EQ(all[1].evidence[1].what, "while the host waited for data");
-  EXPECT_THAT(all[1].evidence[3].event, testing::StartsWith("host in enumerate(DataLoader)#"));
+  EXPECT_THAT(all[1].evidence[3].event,
+              testing::MatchesRegex("at [0-9.]+ ms, host in enumerate\\(DataLoader\\)#.*"));
   EXPECT_GE(all[1].gain_ns, all[0].gain_ns);
   EXPECT_STREQ(all[0].severity(), "warning");
   ASSERT_EQ(all[0].evidence.size(), 2U);
-  EXPECT_THAT(all[0].evidence[1].event, testing::StartsWith("before aten::mm at "));
+  const Evidence& gap = all[0].evidence[1];
+  EXPECT_THAT(gap.event, testing::MatchesRegex("at [0-9.]+ ms, before aten::mm"));
+  EXPECT_EQ(Cell(*gap.end_ns - *gap.start_ns), gap.value) << "the gap, all of it";
+  EXPECT_EQ(gap.start_ns, all[1].evidence[3].start_ns) << "one time for one gap";
+  EXPECT_EQ(gap.value, all[1].evidence[3].value) << "and one length";
   EXPECT_FALSE(all[0].remedy.empty());
 }
 
