@@ -38,6 +38,20 @@ constexpr const char* kLook =
     "names = [one.name for one in importlib.metadata.entry_points(group='tensorboard_plugins')]\n"
     "sys.exit(0 if 'tbtrace' in names else 4)\n";
 
+/// TensorBoard, which also prints the address of the tab once it listens: only then is the port of
+/// `--port 0` known.
+constexpr const char* kServe =
+    "import sys\n"
+    "from tensorboard import main, program\n"
+    "print_own = program.WerkzeugServer.print_serving_message\n"
+    "def print_both(server):\n"
+    "    print_own(server)\n"
+    "    print(f'tbtrace: tensorboard: the tab is at {server.get_url()}#tbtrace', file=sys.stderr, "
+    "flush=True)\n"
+    "program.WerkzeugServer.print_serving_message = print_both\n"
+    "sys.argv[0] = 'tensorboard'\n"
+    "main.run_main()\n";
+
 /// A program in the folders of PATH; empty if there is none.
 std::string program_in_path(std::string_view name) {
   const char* const path = std::getenv("PATH");
@@ -135,35 +149,34 @@ int run(const OptionParser& parser) {
     return kUnreadableInput;
   }
   const std::string python = python_of_tensorboard();
-  const std::string install = "-m pip install 'tbtrace[tensorboard]'";
+  const std::string install = " -m pip install '.[tensorboard]'";
   if (python.empty()) {
     console.error("tensorboard",
-                  "there is no Python in PATH; install Python 3.11 or later, then "
-                  "python3 " +
+                  "there is no Python in PATH; install Python 3.11 or later, then in a clone of "
+                  "tbtrace: python3" +
                       install);
     return kUnreadableInput;
   }
   const std::optional<int> found = exit_code_of({python, "-c", kLook});
   if (found == no_tensorboard) {
-    console.error(python, "has no TensorBoard; " + python + " " + install);
+    console.error(python, "has no TensorBoard; in a clone of tbtrace: " + python + install);
     return kUnreadableInput;
   }
   if (found == no_tab) {
-    console.error(python, "has TensorBoard without the tab of tbtrace; " + python + " " + install);
+    console.error(python, "has TensorBoard without the tab of tbtrace; in a clone of tbtrace: " +
+                              python + install);
     return kUnreadableInput;
   }
   if (found != everything) {
     console.error(python, "cannot be run; name another with TBTRACE_PYTHON");
     return kUnreadableInput;
   }
-  std::vector<std::string> words = {python, "-m",     "tensorboard.main", "--logdir",
-                                    logdir, "--port", parser.text("port")};
+  std::vector<std::string> words = {
+      python, "-c", kServe, "--logdir", logdir, "--port", parser.text("port")};
   if (parser.given("host")) {
     words.emplace_back("--host");
     words.push_back(parser.text("host"));
   }
-  console.message("tensorboard",
-                  "the tab is at the address that is printed below, with #tbtrace after it");
   return become(words, console);
 }
 

@@ -192,7 +192,7 @@ export class TabApp extends App {
     this.chooseViews();
     if (!runs.isComplete) this.askLater(whileIncomplete);
     else if (!runs.runs.length) this.askLater(whileEmpty);
-    if (runs.isComplete && !this.traceOf(0)) this.state.change({ trace: runs.newest() });
+    this.chooseNewest();
     if (!this.isOpen) {
       this.isOpen = true;
       this.open(answer.version, false, null);
@@ -208,6 +208,11 @@ export class TabApp extends App {
     this.columns.forEach((/** @type {TraceColumn} */ column, /** @type {number} */ number) => {
       if (this.drawnTraces[number] !== this.drawnTrace(number)) this.drawColumn(column);
     });
+  }
+
+  /** An address without a trace means the newest one, also after it was changed by hand. @private */
+  chooseNewest() {
+    if (this.runs?.isComplete && !this.traceOf(0)) this.state.change({ trace: this.runs.newest() });
   }
 
   /** Two traces can be compared, and workers of a run seen as one job. @private */
@@ -308,8 +313,12 @@ export class TabApp extends App {
       return h("p", { class: "loading", role: "status" }, "Looking through the log directory \u2026");
     }
     if (!runs.runs.length) return emptyPage(runs.logdir, runs.problems);
-    return emptyBox(`The log directory does not have ${trace} any more. Choose another trace.`,
-                    "This trace is gone");
+    const box = emptyBox(`The log directory does not have ${trace} any more. Choose another trace.`,
+                         "This trace is gone");
+    const number = this.both.indexOf(column);
+    box.append(h("button", { type: "button", onclick: () => this.choose(number, runs.newest() ?? "") },
+                 "Show the newest trace"));
+    return box;
   }
 
   /**
@@ -340,6 +349,7 @@ export class TabApp extends App {
 
   /** @override */
   async draw(/** @type {TraceColumn | undefined} */ focus) {
+    this.chooseNewest();
     this.chooseViews();
     if (this.isCompared()) {
       this.show([this.comparison]);

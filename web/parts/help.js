@@ -14,18 +14,42 @@ const keyMeanings = [
   ["?", "this help"],
 ];
 
+/** @type {[string, string][]} Keys of the timeline. */
+export const timelineKeys = [
+  ["w s", "zoom in and out; also Ctrl+wheel, or pinch"],
+  ["a d", "pan; also drag, or Shift+wheel"],
+  ["Shift+drag", "measure a span of time; also drag on the axis"],
+  ["\u2190 \u2192 \u2191 \u2193", "neighbour, range around, range inside; without a selection: pan. On the name " +
+    "of a track or counter: its instants or values"],
+  ["Enter", "zoom to the selection; also a double click"],
+  ["f", "fit the selection or the span into the view"],
+  ["e", "the entire trace"],
+  ["/", "search; then Enter and Shift+Enter for the next and the previous match"],
+  ["Esc", "clear the selection, the span, the search"],
+];
+
+/**
+ * @param {[string, string][]} rows keys with spaces between them, and what they do
+ * @returns {HTMLElement[]} of a `dl`
+ */
+export function keyRows(rows) {
+  return rows.flatMap(([keys, meaning]) => [
+    h("dt", null, keys.split(" ").map((key) =>
+      key === "\u2013" ? " \u2013 " : h("kbd", { class: "key" }, key))),
+    h("dd", null, meaning)]);
+}
+
 /**
  * The help, closed.
  * @param {string} version of tbtrace
  * @param {boolean} isAlone the page is in a file; else TensorBoard is around it and has the theme
+ * @param {boolean} hasTimeline among the views
  * @returns {HTMLDialogElement}
  */
-export function helpDialog(version, isAlone) {
+export function helpDialog(version, isAlone, hasTimeline) {
   return makeDialog("Keys",
-    h("dl", null, keyMeanings.flatMap(([keys, meaning]) => !isAlone && keys === "t" ? [] : [
-      h("dt", null, keys.split(" ").map((key) =>
-        key === "\u2013" ? " \u2013 " : h("kbd", { class: "key" }, key))),
-      h("dd", null, meaning)])),
+    h("dl", null, keyRows(keyMeanings.filter(([keys]) => isAlone || keys !== "t"))),
+    ...(hasTimeline ? [h("h3", null, "On the timeline"), h("dl", null, keyRows(timelineKeys))] : []),
     h("p", { class: "quiet" }, "The address has what you see: copy it to share the view." +
       (isAlone ? " The page needs no network and stores nothing." : "")),
     version ? h("p", { class: "quiet" }, `Made by tbtrace ${version}.`) : null);

@@ -58,11 +58,16 @@ export class Picker {
     /** @private */
     this.count = h("p", { class: "quiet", role: "status" });
     /** @private */
-    this.sheet = h("div", { class: "picker-sheet", role: "dialog", "aria-label": `Choose: ${what}`,
-                            hidden: true }, this.search, this.list, this.count);
+    this.sheet = h("div", {
+      class: "picker-sheet", role: "dialog", "aria-label": `Choose: ${what}`, hidden: true,
+      // Pressing a row would move the focus to what is around the picker and can have it (`main`),
+      // and the list would be closed before the click arrives.
+      onmousedown: (/** @type {MouseEvent} */ event) => {
+        if (event.target !== this.search) event.preventDefault();
+      },
+    }, this.search, this.list, this.count);
     this.element = h("div", {
       class: "picker", onfocusout: (/** @type {FocusEvent} */ event) => {
-        // A click on something without a focus, such as a row of the list, says nothing.
         const next = /** @type {Node | null} */ (event.relatedTarget);
         if (next && !this.element.contains(next)) this.close(false);
       },

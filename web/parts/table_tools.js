@@ -2,6 +2,7 @@
 import { h, copyAndSay } from "./dom.js";
 import { formatValue, exactValue, labelOf, meaningParts, shownUnit, unitOf,
          countOf } from "./format.js";
+import { makeMenu } from "./menu.js";
 import { hasValues } from "../data/table.js";
 import { shellWord } from "../data/table_export.js";
 
@@ -35,25 +36,13 @@ export function columnChooser(table, chosen, changed) {
       h("span", null, labelOf(column.key), filled ? "" : " (no values)"));
   });
   const list = h("div", null, fill());
-  const menu = h("details", { class: "menu" },
-    h("summary", null, "Columns"),
-    h("div", { class: "sheet" }, list, h("button", {
-      type: "button", class: "link", onclick: () => {
-        changed(null);
-        chosen = shownAtFirst(table);
-        list.replaceChildren(...fill());
-      },
-    }, "As at first")));
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.hasAttribute("open")) return;
-    menu.removeAttribute("open");
-    menu.querySelector("summary")?.focus();
-  });
-  menu.addEventListener("focusout", (event) => {
-    const next = /** @type {Node | null} */ (event.relatedTarget);
-    if (next && !menu.contains(next)) menu.removeAttribute("open");
-  });
-  return menu;
+  return makeMenu("Columns", list, h("button", {
+    type: "button", class: "link", onclick: () => {
+      changed(null);
+      chosen = shownAtFirst(table);
+      list.replaceChildren(...fill());
+    },
+  }, "As at first"));
 }
 
 /**

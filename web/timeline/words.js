@@ -1,6 +1,8 @@
 // What people read about a timeline: what is not in it, what keys do, a range in one line.
 import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
+import { keyRows, timelineKeys } from "../parts/help.js";
+import { makeMenu } from "../parts/menu.js";
 import { timelineKinds } from "./kinds.js";
 import { timelineMoment } from "./moments.js";
 import { timelineParent, timelineSelf } from "./queries.js";
@@ -52,27 +54,9 @@ export function timelineNotes(source, canAsk) {
   return notes;
 }
 
-/** @type {[string, string][]} */
-const timelineKeys = [
-  ["w s", "zoom in and out; also Ctrl+wheel, or pinch"],
-  ["a d", "pan; also drag, or Shift+wheel"],
-  ["Shift+drag", "measure a span of time; also drag on the axis"],
-  ["\u2190 \u2192 \u2191 \u2193", "neighbour, range around, range inside; without a selection: pan. On the name " +
-    "of a track or counter: its instants or values"],
-  ["Enter", "zoom to the selection; also a double click"],
-  ["f", "fit the selection or the span into the view"],
-  ["e", "the entire trace"],
-  ["/", "search; then Enter and Shift+Enter for the next and the previous match"],
-  ["Esc", "clear the selection, the span, the search"],
-];
-
 /** @returns {HTMLElement} */
 export function timelineHelp() {
-  return h("details", { class: "menu" }, h("summary", null, "Keys"),
-    h("div", { class: "sheet" }, h("dl", { class: "timeline-keys" },
-      timelineKeys.flatMap(([keys, meaning]) => [
-        h("dt", null, keys.split(" ").map((key) => h("kbd", { class: "key" }, key))),
-        h("dd", null, meaning)]))));
+  return makeMenu("Keys", h("dl", { class: "timeline-keys" }, keyRows(timelineKeys)));
 }
 
 /**

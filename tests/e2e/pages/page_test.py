@@ -46,8 +46,8 @@ VIOLATIONS = """async () => (await axe.run(document)).violations.map(
 class Opened:
     """A page of the report, with what it says and asks for."""
 
-    def __init__(self, browser, file, size, theme):
-        self.context = browser.new_context(viewport=size, offline=True, color_scheme=theme)
+    def __init__(self, browser, file, size, theme, **options):
+        self.context = browser.new_context(viewport=size, offline=True, color_scheme=theme, **options)
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000)
         self.said, self.asked = [], []
@@ -147,6 +147,53 @@ def check_keys(browser, file):
     opened.close()
 
 
+def check_pointer(browser, file, touch):
+    """Lists, panels and rows by real presses of a mouse or a finger, which move the focus before they click."""
+    opened = Opened(browser, file, DESK, "light", has_touch=touch)
+    page = opened.page
+    where = f"{file.name}, by {'touch' if touch else 'mouse'}"
+
+    def press(selector, **chosen):
+        target = page.locator(selector, **chosen).first
+        target.tap() if touch else target.click()
+
+    def is_open(selector):
+        return page.locator(f"{selector}[open]").count() > 0
+
+    press("nav.views a", has_text="Operators")
+    page.wait_for_selector("#main .grid-body .row")
+    shown = page.locator("#main .grid-header .head").count()
+    for expected in (shown + 1, shown):
+        press("#main .menu > summary", has_text="Columns")
+        box = page.locator("#main .menu label:has(input:enabled)").last
+        # The text beside the box, which has no focus of its own.
+        text = box.locator("span").first
+        text.tap() if touch else text.click()
+        check(is_open("#main .menu"), f"{where}: the menu closes before a column is chosen")
+        count = page.locator("#main .grid-header .head").count()
+        check(count == expected, f"{where}: {count} columns, expected {expected}")
+        press("#main h1")
+        check(not is_open("#main .menu"), f"{where}: a press elsewhere does not close the menu")
+    press("#main .grid-body .row")
+    page.wait_for_selector("#main .detail")
+    press("#main .detail [aria-label=Close]")
+    check(page.locator("#main .detail").count() == 0, f"{where}: a row does not close")
+    press("nav.views a", has_text="Timeline")
+    page.wait_for_selector("#main .timeline canvas")
+    for close in (lambda: page.keyboard.press("Escape"), lambda: press("#main .timeline canvas"), lambda: press("#main h1")):
+        press("#main .menu > summary", has_text="Keys")
+        check(is_open("#main .menu"), f"{where}: the keys do not open")
+        press("#main .menu .sheet dd")
+        check(is_open("#main .menu"), f"{where}: a press on the keys closes them")
+        close()
+        check(not is_open("#main .menu"), f"{where}: the keys stay open")
+    page.keyboard.press("?")
+    check("measure a span" in page.inner_text("dialog[open]"), f"{where}: the help has the timeline's keys")
+    press("dialog[open] button", has_text="Close")
+    check(not is_open("dialog"), f"{where}: the help stays open")
+    opened.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", required=True)
@@ -179,6 +226,8 @@ def main():
                 opened.close()
         check_hostile(browser, options.tbtrace, pathlib.Path(folder))
         check_keys(browser, pages[0])
+        for touch in (False, True):
+            check_pointer(browser, pages[0], touch)
         browser.close()
     print(f"{check.count} checks; the slowest view: {slowest[1]}, {slowest[0]:.0f} ms")
     check(options.slowest is None or slowest[0] <= options.slowest, f"slower than {options.slowest} ms")

@@ -88,6 +88,7 @@ class Tab:
         self.context = browser.new_context(viewport=DESK, **options)
         self.context.route("**/*", self._route)
         self.url, self.outside, self.said = board.url, [], []
+        self.has_touch = options.get("has_touch", False)
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000)
         self.page.on("console", self._console)
@@ -164,6 +165,16 @@ class Tab:
         self.page.keyboard.press("ArrowDown")
         self.page.keyboard.type(text)
         self.page.keyboard.press("Enter")
+
+    def press(self, target):
+        """Presses an element of the frame with the pointer that the browser has."""
+        target = self.frame.locator(target) if isinstance(target, str) else target
+        target.first.tap() if self.has_touch else target.first.click()
+
+    def pick_by_pointer(self, what, text, nth=0):
+        self.press(self.frame.locator(".picker-button", has_text=what).nth(nth))
+        self.page.keyboard.type(text)  # of a thousand, not all are drawn
+        self.press(self.frame.locator(".picker-sheet:not([hidden]) [role=option]"))
 
     def shot(self, folder, name):
         if folder:

@@ -93,6 +93,47 @@ def check_choosers(tab):
     tab.page.keyboard.press("Escape")
 
 
+def check_pointer(tab, where):
+    """Every list and panel by real presses of a mouse or a finger, which move the focus before they click."""
+    tab.pick_by_pointer("Run", "trainings cpp")
+    tab.check_state(lambda state: state.get("trace", "").startswith(f"{CPP}/"), f"{where}: a run")
+    tab.pick_by_pointer("Run", "trainings python")
+    tab.pick_by_pointer("Worker", "4712")
+    tab.check_state(lambda state: state["trace"].startswith(f"{PYTHON}/host_4712"), f"{where}: a worker")
+    tab.pick_by_pointer("Worker", "4711")
+    windows = tab.state()["trace"]
+    tab.press(tab.frame.locator(".picker-button", has_text="Window"))
+    tab.press(".picker-sheet:not([hidden]) [role=option][aria-selected=false]")
+    tab.check_state(lambda state: state["trace"] != windows and "host_4711" in state["trace"], f"{where}: a window")
+    tab.press(tab.frame.locator(".picker-button", has_text="Run"))
+    tab.press("nav.views a")
+    check(tab.frame.locator(".picker-sheet:not([hidden])").count() == 0, f"{where}: a press elsewhere closes the list")
+    tab.press(tab.frame.locator("button", has_text="Compare"))
+    check(not tab.wait(tab.titles()[0], 2), f"{where}: two traces")
+    tab.pick_by_pointer("Run", "trainings cpp", nth=1)
+    tab.check_state(lambda state: state.get("beside", "").startswith(f"{CPP}/"), f"{where}: a run of the second trace")
+    tab.press("[aria-label='Close trace B']")
+    tab.check_state(lambda state: "beside" not in state, f"{where}: the second trace closes")
+    tab.press(tab.frame.locator("text=1 problem"))
+    tab.press(tab.frame.locator("dialog[open] button", has_text="Close"))
+    check(tab.frame.locator("dialog[open]").count() == 0, f"{where}: the problems close")
+    tab.close(where)
+
+
+def check_no_trace(tab):
+    """An address without a trace means the newest one, also when it is typed over another."""
+    check(not tab.wait("Summary"), "the newest trace")
+    newest = tab.state()["trace"]
+    tab.page.evaluate("location.hash = '#tbtrace'")
+    tab.check_state(lambda state: state.get("trace") == newest, "#tbtrace means the newest trace")
+    check(not tab.wait("Summary"), "#tbtrace draws the newest trace")
+    check(tab.frame.locator(".nothing").count() == 0, "#tbtrace is not a trace that is gone")
+    tab.page.evaluate("location.hash = '#tbtrace&p.tbtrace.trace=gone%2Fa.pt.trace.json'")
+    tab.frame.locator("button", has_text="Show the newest trace").click()
+    tab.check_state(lambda state: state.get("trace") == newest, "from a trace that is gone to the newest one")
+    tab.close("an address without a trace")
+
+
 def check_address(tab, browser, board):
     """The state outlives a reload and other tabs; the back button; links."""
     tab.open(address(trace=f"{PYTHON}/host_4711.1700000000000000000.pt.trace.json.gz"))
@@ -276,6 +317,9 @@ def main():
             check_views(tab, options)
             check_ranks(Tab(browser, board), options)
             check_choosers(tab)
+            check_pointer(Tab(browser, board), "mouse")
+            check_pointer(Tab(browser, board, has_touch=True), "touch")
+            check_no_trace(Tab(browser, board))
             check_address(tab, browser, board)
             check_beside(tab, options)
             check_long_search(tab)

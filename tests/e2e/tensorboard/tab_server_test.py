@@ -15,11 +15,14 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 import urllib.parse
+import urllib.request
 
 from e2e.consumers import Report, TensorBoard, convert
 
@@ -187,6 +190,21 @@ def made_logs(folder, program):
     return logs, outside / "secret.json"
 
 
+def look_at_printed_address(tbtrace, logs):
+    """`tbtrace tensorboard` prints where the tab is, ready to be opened, also for a port that the system chose."""
+    command = [tbtrace, "tensorboard", logs, "--port", "0"]
+    environment = {**os.environ, "TBTRACE_PYTHON": sys.executable}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment) as process:
+        try:
+            address = next((found[1] for line in process.stderr
+                            if (found := re.match(r"tbtrace: tensorboard: the tab is at (\S+)$", line))), "")
+            if check(re.fullmatch(r"http://localhost:\d+/#tbtrace", address), f"the printed address: {address}"):
+                with urllib.request.urlopen(address, timeout=60) as answer:
+                    check(answer.status == 200, f"{address} answers {answer.status}")
+        finally:
+            process.terminate()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", required=True)
@@ -215,6 +233,7 @@ def main():
             look_at_users(board)
             look_at_growth(board, logs)
             check((folder / "caches/tbtrace/tab").is_dir(), "views are kept below the user's caches")
+        look_at_printed_address(options.tbtrace, logs)
         with TensorBoard(logs, folder / "log", load_fast=True) as process:
             board = Board(process)
             look_at_listing(board)
