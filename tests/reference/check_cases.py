@@ -8,6 +8,8 @@ its folder. Cases of the same kind with inputs of our own are in tests/golden/. 
 Python 3, nothing besides.
 """
 import argparse
+import base64
+import gzip
 import json
 import pathlib
 import re
@@ -22,7 +24,7 @@ OPEN = {
     "device_synchronize_by_timers", "diff_of_a_trace_with_itself", "eager_to_cuda_graph", "gap_after_a_short_copy",
     "gpu_behind_the_host", "gpus_take_turns", "graph_while_node", "hybrid_ep_dispatch", "idle_while_python_runs",
     "item_on_xpu", "mangled_name_of_5000_characters", "memory_holders_small_cpu_first", "merged_by_sglang",
-    "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank", "page_per_step_without_steps",
+    "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank",
     "peaks_of_blackwell_ultra", "pipeline_bubble_summary", "proton_json_lines", "range_in_the_gap",
     "reserved_grows_allocated_does_not", "second_half_at_time_zero", "vllm_front_end_beside_workers",
 }
@@ -225,6 +227,18 @@ def own_code_transformers(tbtrace):
     check(own > 20_000_000, "what libraries did in the lines that called them (20 ms)", own)
     waiting = [row for row in lines if row["function"] == "monitor"]
     check(all(row["self_cpu_time_ns"] < 100_000 for row in waiting), "idle threads without cost", waiting)
+
+
+@case
+def page_per_step_without_steps(tbtrace):
+    with tempfile.TemporaryDirectory() as folder:
+        check_equal(tbtrace("report", "trace.json", "-o", folder + "/page.html").code, 0, "exit code")
+        html = (pathlib.Path(folder) / "page.html").read_text(encoding="utf-8")
+    section = re.search(r'id="view-0-summary">([^<]*)<', html)[1]
+    tables = {table["name"]: table for table in json.loads(gzip.decompress(base64.b64decode(section)))["tables"]}
+    check_lacks(json.dumps(tables["findings"]), "per step", '"step"')
+    per = [finding["gain_per"] for finding in tbtrace.summary("trace.json")["findings"] if finding["gain_ns"]]
+    check(per and set(per) == {"recording"}, "gains of the whole recording", per)
 
 
 @case

@@ -165,13 +165,15 @@ function modulesSection(modules, page) {
 function memorySection(memory, page) {
   const held = memory.some((row) => Array.isArray(row.alive) && row.alive.length > 0);
   const reserved = largestOf(memory, "peak_reserved_bytes") > 0;
+  const grows = memory.some((row) => typeof row.growth_per_step_bytes === "number");
   return summarySection("Memory", "at its peak", "memory", page, smallTable(memory, [
     { label: "Device", value: (row) => row.device },
     ...(held ? [{ label: "Largest holders", value: (/** @type {SummaryRecord} */ row) => (Array.isArray(row.alive) ? row.alive : [])
       .map((/** @type {SummaryRecord} */ holder) => h("small", null,
         h("b", null, formatValue(holder.bytes, "bytes")), ` ${holder.operator || "unknown"}`,
         holder.module ? ` in ${holder.module}` : "")) }] : []),
-    { label: "Growth per step", value: (row) => row.growth_per_step_bytes, unit: "bytes" },
+    ...(grows ? [{ label: "Growth per step", unit: "bytes",
+                   value: (/** @type {SummaryRecord} */ row) => row.growth_per_step_bytes }] : []),
     ...(reserved ? [{ label: "Reserved", unit: "bytes",
                       value: (/** @type {SummaryRecord} */ row) => row.peak_reserved_bytes }] : []),
     { label: "Peak", value: (row) => row.peak_bytes, unit: "bytes",

@@ -11,6 +11,7 @@ import argparse
 import base64
 import gzip
 import importlib.resources
+import json
 import pathlib
 import re
 import subprocess
@@ -22,6 +23,7 @@ from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
 from e2e.pages.hostile import write_hostile_trace
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+ROOT = pathlib.Path(__file__).parents[3]
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 # Goes to a view as its link does, and returns how long it took until the next picture.
@@ -147,6 +149,20 @@ def check_keys(browser, file):
     opened.close()
 
 
+def check_without_steps(browser, tbtrace, folder):
+    """What a recording without steps would gain is not per step."""
+    events = json.loads(gzip.decompress((ROOT / "tests/data/h200/perceptron.json.gz").read_bytes()))
+    events["traceEvents"] = [event for event in events["traceEvents"] if not event["name"].startswith("ProfilerStep#")]
+    trace, file = folder / "no_steps.json", folder / "no_steps.html"
+    trace.write_text(json.dumps(events), encoding="utf-8")
+    subprocess.run([tbtrace, "report", trace, "-o", file, "-q"], check=True)
+    opened = Opened(browser, file, DESK, "light")
+    text = opened.page.inner_text("#main")
+    check("saves at most" in text and "All of it, without steps" in text, f"without steps: {text[:300]}")
+    check("per step" not in text, f"without steps: {text[:600]}")
+    opened.close()
+
+
 def check_pointer(browser, file, touch):
     """Lists, panels and rows by real presses of a mouse or a finger, which move the focus before they click."""
     opened = Opened(browser, file, DESK, "light", has_touch=touch)
@@ -225,6 +241,7 @@ def main():
                         opened.check_accessible(name)
                 opened.close()
         check_hostile(browser, options.tbtrace, pathlib.Path(folder))
+        check_without_steps(browser, options.tbtrace, pathlib.Path(folder))
         check_keys(browser, pages[0])
         for touch in (False, True):
             check_pointer(browser, pages[0], touch)
