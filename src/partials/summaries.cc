@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -89,6 +90,7 @@ void add_memory(TraceSummary& summary, const Rows& rows) {
     peak.device = rows.text(row, "device");
     peak.peak_bytes = bytes;
   }
+  std::ranges::stable_sort(summary.memory, std::ranges::greater(), &DevicePeak::peak_bytes);
 }
 
 TraceSummary summary_of(const PartialSource& source, const partials::SourceContent& content) {

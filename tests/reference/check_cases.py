@@ -23,7 +23,7 @@ OPEN = {
     "cold_start_is_the_finding", "copy_engine_all_gather", "cute_dsl_and_hadamard_names",
     "device_synchronize_by_timers", "diff_of_a_trace_with_itself", "eager_to_cuda_graph", "gap_after_a_short_copy",
     "gpu_behind_the_host", "gpus_take_turns", "graph_while_node", "hybrid_ep_dispatch", "idle_while_python_runs",
-    "item_on_xpu", "mangled_name_of_5000_characters", "memory_holders_small_cpu_first", "merged_by_sglang",
+    "item_on_xpu", "mangled_name_of_5000_characters", "merged_by_sglang",
     "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank",
     "peaks_of_blackwell_ultra", "pipeline_bubble_summary", "proton_json_lines", "range_in_the_gap",
     "reserved_grows_allocated_does_not", "second_half_at_time_zero", "vllm_front_end_beside_workers",
@@ -208,6 +208,23 @@ def loader_on_background_thread(tbtrace):
     check_lacks(tbtrace("summary", "trace.json").text, "data loader", "waited for data")
     for step in tbtrace.rows("steps", "trace.json"):
         check_equal((step["data_ns"], step["data_loader_ns"]), (0, 0), "time of data in a step")
+
+
+@case
+def memory_holders_small_cpu_first(tbtrace):
+    rows = tbtrace.rows("memory", "--view", "alive", "trace.json")
+    sizes = [row["bytes"] for row in rows]
+    check_equal(sizes, sorted(sizes, reverse=True), "sizes, the largest first")
+    check_equal(rows[0]["device"], "cuda:0", "the first holder's device")
+    lines = tbtrace("memory", "--view", "alive", "trace.json").out.splitlines()
+    check(lines[2].startswith("cuda:0"), "the GPU's holders in the first row", lines[2])
+    devices = tbtrace.summary("trace.json")["memory"]
+    check_equal([device["device"] for device in devices][:1], ["cuda:0"], "the summary's first device")
+    for device in devices:
+        names = [(holder["operator"], holder["module"]) for holder in device["alive"]]
+        check_equal(len({name for name, _ in names}), len(names), "holders with different names")
+    text = tbtrace("summary", "trace.json").out
+    check(text.count("[unattributed]") <= 1, "[unattributed] at most once", text)
 
 
 @case

@@ -2,9 +2,11 @@
 #include "analyses/memory/report.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/memory.h>
 
@@ -124,15 +126,21 @@ void show_peaks(const Trace& trace, const MemoryUse& use, AnalysisReport& report
   }
 }
 
+/// The largest first, on whatever device.
 void show_alive(const MemoryUse& use, AnalysisReport& report) {
   report.shown = {"rank", "device", "operator", "bytes", "category", "module", "line"};
+  std::vector<std::pair<const DeviceMemory*, const MemoryHolder*>> holders;
   for (const DeviceMemory& device : use.devices) {
-    for (const MemoryHolder& holder : device.alive) {
-      report.table.rows.push_back(
-          {Cell(), device.process, device.device, holder.source.op, text_cell(holder.source.module),
-           text_cell(holder.source.line), std::string(memory_category_key(holder.source.category)),
-           has_estimated_category(holder), holder.bytes, holder.allocations});
-    }
+    for (const MemoryHolder& holder : device.alive) holders.emplace_back(&device, &holder);
+  }
+  std::ranges::stable_sort(holders, std::ranges::greater(),
+                           [](const auto& holder) { return holder.second->bytes; });
+  for (const auto& [device, holder] : holders) {
+    report.table.rows.push_back({Cell(), device->process, device->device, holder->source.op,
+                                 text_cell(holder->source.module), text_cell(holder->source.line),
+                                 std::string(memory_category_key(holder->source.category)),
+                                 has_estimated_category(*holder), holder->bytes,
+                                 holder->allocations});
   }
 }
 

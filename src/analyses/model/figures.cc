@@ -268,6 +268,8 @@ class FiguresOfModel {
       add("activation_bytes", optional_cell(of_steps.activation_bytes), FigureOrigin::measured,
           of_steps.activation_bytes
               ? "allocated by a step when its backward pass begins, mostly saved for it"
+          : of_steps.has_unknown_frees
+              ? "the records do not say what was freed: they have no addresses, or lack frees"
               : "no step with a record before it has a backward pass",
           device.device);
     }

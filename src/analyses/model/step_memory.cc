@@ -26,13 +26,15 @@ std::vector<MemoryAllocation> allocations_of(const MemoryUse& use, std::size_t d
   return of_device;
 }
 
-/// What was allocated from `start_ns` on and is still held at `end_ns`.
-std::int64_t held_at(const std::vector<MemoryAllocation>& allocations, std::int64_t start_ns,
-                     std::int64_t end_ns) {
+/// What was allocated from `start_ns` on and is still held at `end_ns`; nullopt if it is not known
+/// of all of that.
+std::optional<std::int64_t> held_at(const std::vector<MemoryAllocation>& allocations,
+                                    std::int64_t start_ns, std::int64_t end_ns) {
   std::int64_t held = 0;
   auto at = std::ranges::lower_bound(allocations, std::optional(start_ns), {},
                                      &MemoryAllocation::allocated_at_ns);
   for (; at != allocations.end() && *at->allocated_at_ns < end_ns; ++at) {
+    if (at->end == AllocationEnd::unknown) return std::nullopt;
     if (!at->freed_at_ns || *at->freed_at_ns >= end_ns) add_bounded(held, at->bytes);
   }
   return held;
@@ -68,13 +70,14 @@ StepMemory step_memory(const Trace& trace, const std::vector<StepTime>& steps, c
     keep_most(memory.over_start_bytes, peak - *start);
     const auto first = std::ranges::lower_bound(backward, step.host_start_ns);
     if (first == backward.end() || *first >= step.host_end_ns) continue;
-    const std::int64_t more = allocated_before(device.curve, *first).value_or(*start) - *start;
-    if (!allocations.empty()) {
-      keep_most(memory.activation_bytes, held_at(allocations, step.host_start_ns, *first));
-    } else if (more >= 0) {
-      keep_most(memory.activation_bytes, more);
+    if (const auto held = held_at(allocations, step.host_start_ns, *first)) {
+      keep_most(memory.activation_bytes, *held);
+    } else {
+      memory.has_unknown_frees = true;
     }
   }
+  // The most of the other steps could be less than that of the step that is not known.
+  if (memory.has_unknown_frees) memory.activation_bytes.reset();
   return memory;
 }
 

@@ -18,10 +18,10 @@ struct StepMemory {
   /// The highest total, less that at the step's start; nullopt without steps.
   std::optional<std::int64_t> over_start_bytes;
   /// What the step had allocated and still held when the first node of its backward pass began:
-  /// what the forward pass keeps for it, its inputs and results. Without addresses the total then,
-  /// less that at the step's start, which is too low if the step freed what is older: nullopt if
-  /// that is negative, and without a backward pass.
+  /// what the forward pass keeps for it, its inputs and results. nullopt without a backward pass,
+  /// and if the records do not say what was freed until then (they have no addresses).
   std::optional<std::int64_t> activation_bytes;
+  bool has_unknown_frees = false;  ///< the latter is so
 };
 
 /// `steps`: on the host, by time. The starts of backward passes are found by operators that name

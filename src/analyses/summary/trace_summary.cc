@@ -4,7 +4,9 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/summary.h>
 
@@ -118,14 +120,41 @@ void add_modules(TraceSummary& summary, const Trace& trace, std::size_t limit) {
   if (summary.modules.size() > limit) summary.modules.resize(limit);
 }
 
-void add_memory(TraceSummary& summary, MemoryUse memory, std::size_t limit) {
-  summary.unknown_memory = unknown_memory_text(memory);
-  for (DeviceMemory& device : memory.devices) {
-    if (!device.peak_at_ns) continue;
-    if (device.alive.size() > limit) device.alive.resize(limit);
-    summary.memory.push_back({device.device, device.peak_bytes, device.peak_reserved_bytes,
-                              device.growth_per_step_bytes, std::move(device.alive)});
+/// One for each operator, since that is what a summary shows of a holder, the largest first. A
+/// module, line or category stays if it is that of all of them.
+std::vector<MemoryHolder> holders_by_operator(const std::vector<MemoryHolder>& holders) {
+  std::vector<MemoryHolder> merged;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const MemoryHolder& holder : holders) {
+    const auto [place, is_new] = places.try_emplace(holder.source.op, merged.size());
+    if (is_new) {
+      merged.push_back(holder);
+      continue;
+    }
+    MemoryHolder& sum = merged[place->second];
+    add_bounded(sum.bytes, holder.bytes);
+    sum.allocations += holder.allocations;
+    if (sum.source.module != holder.source.module) sum.source.module.clear();
+    if (sum.source.line != holder.source.line) sum.source.line.clear();
+    if (sum.source.category != holder.source.category) {
+      sum.source.category = MemoryCategory::unknown;
+    }
   }
+  std::ranges::stable_sort(merged, std::ranges::greater(), &MemoryHolder::bytes);
+  return merged;
+}
+
+/// The device with the highest peak first.
+void add_memory(TraceSummary& summary, const MemoryUse& memory, std::size_t limit) {
+  summary.unknown_memory = unknown_memory_text(memory);
+  for (const DeviceMemory& device : memory.devices) {
+    if (!device.peak_at_ns) continue;
+    std::vector<MemoryHolder> alive = holders_by_operator(device.alive);
+    if (alive.size() > limit) alive.resize(limit);
+    summary.memory.push_back({device.device, device.peak_bytes, device.peak_reserved_bytes,
+                              device.growth_per_step_bytes, std::move(alive)});
+  }
+  std::ranges::stable_sort(summary.memory, std::ranges::greater(), &DevicePeak::peak_bytes);
 }
 
 }  // namespace
@@ -157,7 +186,7 @@ TraceSummary trace_summary(const Trace& trace, const std::string& input,
   summary.checks = trace_checks(trace);
   std::erase_if(summary.checks,
                 [](const CheckFinding& check) { return check.severity == CheckSeverity::info; });
-  add_memory(summary, std::move(memory), options.memory_holders);
+  add_memory(summary, memory, options.memory_holders);
   summary.source = report::source_report(trace);
   return summary;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tbtrace/model.h>
@@ -133,6 +134,30 @@ TEST(ModelFigures, ActivationsAreWhatTheStepAllocatedWhateverItFrees) {
       {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":14,"args":{"Device Type":0,"Device Id":-1,"Addr":3,"Bytes":-70,"Total Allocated":50,"Total Reserved":0}},
       {"ph":"X","cat":"cpu_op","name":"MmBackward0","pid":1,"tid":1,"ts":35,"dur":2,"args":{"Fwd thread id":1,"Sequence number":1}}]})");
   EXPECT_EQ(number(figures, "activation_bytes"), 50);
+}
+
+TEST(ModelFigures, ActivationsAreUnknownWithoutAddresses) {
+  const auto trace = [](const char* address) {
+    return figures_of(
+        R"({"profile_memory":1,"traceEvents":[
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Device Type":0,"Device Id":-1,"Addr":1,"Bytes":100}},
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":10,"dur":40},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":13,"args":{"Device Type":0,"Device Id":-1,)" +
+        std::string(address) + R"("Bytes":70}},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":14,"args":{"Device Type":0,"Device Id":-1,)" +
+        address + R"("Bytes":-70}},
+      {"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":15,"args":{"Device Type":0,"Device Id":-1,)" +
+        address + R"("Bytes":70}},
+      {"ph":"X","cat":"cpu_op","name":"MmBackward0","pid":1,"tid":1,"ts":35,"dur":2,"args":{"Fwd thread id":1,"Sequence number":1}}]})");
+  };
+  const ByName known = trace(R"("Addr":3,)");
+  EXPECT_EQ(number(known, "activation_bytes"), 70);
+  EXPECT_EQ(number(known, "peak_bytes"), 170);
+  const ByName unknown = trace("");
+  EXPECT_EQ(number(unknown, "peak_bytes"), 170);
+  EXPECT_EQ(unknown.at("activation_bytes").how, FigureOrigin::not_recorded)
+      << "140 would be more than the peak over the step's start";
+  EXPECT_THAT(unknown.at("activation_bytes").note, testing::HasSubstr("have no addresses"));
 }
 
 TEST(ModelFigures, OfAStepThatIsCutAreInNoMean) {
