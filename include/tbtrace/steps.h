@@ -162,15 +162,15 @@ StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& opt
 /// The step that took longest on the host, and what took longer in it than in the others. Durations
 /// on the host are compared, because the end of a step on its devices depends on when they began.
 struct SlowestStep {
-  std::string name;         ///< `ProfilerStep#5`
-  std::int64_t number = 0;  ///< 5
-  std::int64_t host_duration_ns = 0;
-  std::int64_t median_ns = 0;  ///< of all steps on the host
-  /// The part of the step that is longest above its own median: a phase, or `other`; empty if none
-  /// is.
+  std::string name;              ///< `ProfilerStep#5`
+  std::int64_t number = 0;       ///< 5
+  std::int64_t duration_ns = 0;  ///< StepTime::duration_ns(), with its device activities
+  std::int64_t median_ns = 0;    ///< of all steps
+  /// The role whose time in the step is longest above its own median: `kernel`; empty if none is.
   std::string part;
   std::int64_t part_more_ns = 0;  ///< above the median
-  /// The same of self times on the host by name, of the ranges that began in a step: `aten::copy_`.
+  /// The same of self times on the host by name, of the ranges that began in a step: `aten::copy_`;
+  /// empty if that is less than half of what the step is longer than the median.
   std::string range;
   std::int64_t range_more_ns = 0;
 };

@@ -67,7 +67,7 @@ function unfinishedSentence(step) {
  * @returns {string}
  */
 function slowestSentence(slowest) {
-  let text = `On the host ${slowest.name} took longest: ${formatValue(slowest.host_duration_ns,
+  let text = `${slowest.name} took longest: ${formatValue(slowest.duration_ns,
     "ns")}; the median is ${formatValue(slowest.median_ns, "ns")}.`;
   if (slowest.part && slowest.part_more_ns > 0) {
     text += ` It spent ${formatValue(slowest.part_more_ns, "ns")} more than the median in ` +

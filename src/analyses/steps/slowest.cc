@@ -17,17 +17,6 @@ namespace {
 
 constexpr std::size_t kFewestSteps = 3;  // of fewer, none is usual
 
-/// What the host did in a step, by phase, the rest last. They add up to its time on the host.
-constexpr std::size_t kParts = kStepPhases + 1;
-
-std::int64_t part_ns(const StepTime& step, std::size_t part) {
-  return part < kStepPhases ? step.phase_ns[part] : step.unphased_ns();
-}
-
-std::string_view part_name(std::size_t part) {
-  return part < kStepPhases ? step_phase_name(static_cast<StepPhase>(part)) : "other";
-}
-
 struct TimeInStep {
   StringId name = StringId::empty;
   std::size_t step = 0;
@@ -91,20 +80,25 @@ std::optional<SlowestStep> slowest_step(const Trace& trace, const StepBreakdown&
     for (const StepTime& step : steps) values.push_back(value_of(step));
     return median_of(std::move(values));
   };
-  const auto slowest = std::ranges::max_element(steps, {}, &StepTime::host_duration_ns);
+  const auto slowest = std::ranges::max_element(steps, {}, &StepTime::duration_ns);
   SlowestStep found;
   found.name = slowest->name;
   found.number = slowest->number;
-  found.host_duration_ns = slowest->host_duration_ns();
-  found.median_ns = median([](const StepTime& step) { return step.host_duration_ns(); });
-  for (std::size_t part = 0; part < kParts; ++part) {
+  found.duration_ns = slowest->duration_ns();
+  found.median_ns = median([](const StepTime& step) { return step.duration_ns(); });
+  for (std::size_t role = 0; role < kStepRoles; ++role) {
     const std::int64_t more =
-        part_ns(*slowest, part) - median([&](const StepTime& step) { return part_ns(step, part); });
+        slowest->role_ns[role] - median([&](const StepTime& step) { return step.role_ns[role]; });
     if (more <= found.part_more_ns) continue;
-    found.part = part_name(part);
+    found.part = step_role_name(static_cast<StepRole>(role));
     found.part_more_ns = more;
   }
   find_range(found, trace, steps, static_cast<std::size_t>(slowest - steps.begin()));
+  const bool explains_it = found.range_more_ns >= (found.duration_ns - found.median_ns) / 2;
+  if (!explains_it) {
+    found.range.clear();
+    found.range_more_ns = 0;
+  }
   return found;
 }
 

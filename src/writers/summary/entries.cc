@@ -140,7 +140,7 @@ void add_slowest_step(const TraceSummary& summary, EntriesOf entries) {
   const SlowestStep& step = *summary.slowest_step;
   entries.add(step.name, {{"name", step.name},
                           {"number", step.number},
-                          {"host_duration_ns", step.host_duration_ns},
+                          {"duration_ns", step.duration_ns},
                           {"median_ns", step.median_ns},
                           {"part", text_cell(step.part)},
                           {"part_more_ns", step.part_more_ns},

@@ -129,16 +129,17 @@ std::string unfinished_steps_part(const StepBreakdown& steps) {
 std::string slowest_step_part(const TraceSummary& summary) {
   if (!summary.slowest_step) return {};
   const SlowestStep& step = *summary.slowest_step;
-  if (step.host_duration_ns == step.median_ns) return {};  // all are alike
+  if (step.duration_ns == step.median_ns) return {};  // all are alike
   const double more =
-      share(step.host_duration_ns - step.median_ns, std::max<std::int64_t>(step.median_ns, 1));
-  std::string text = "slowest step on the host: " + std::to_string(step.number) + ", " +
-                     cell("time_ns", step.host_duration_ns) + ", " + cell("share", more) +
+      share(step.duration_ns - step.median_ns, std::max<std::int64_t>(step.median_ns, 1));
+  std::string text = "slowest step: " + std::to_string(step.number) + ", " +
+                     cell("time_ns", step.duration_ns) + ", " + cell("share", more) +
                      " above the median of " + cell("time_ns", step.median_ns);
   // Less is what steps differ by anyhow.
   constexpr double kNotable = 0.05;
   if (more >= kNotable && !step.part.empty()) {
-    text += "; above their own medians: " + step.part + " by " + cell("time_ns", step.part_more_ns);
+    text += "; above their own medians: the time of " + step.part + " by " +
+            cell("time_ns", step.part_more_ns);
     if (!step.range.empty()) {
       text += ", the self time of " + step.range + " by " + cell("time_ns", step.range_more_ns);
     }

@@ -40,11 +40,11 @@ def summary(answers, same):
             same(f"summary: {key} of steps = the total of steps", entry[key], answers.totals("steps")[key])
     for entry in found["slowest_step"]:
         # Several annotations can have one step's name.
-        longest = max(rows, key=lambda row: row["host_duration_ns"])
-        same("summary: the slowest step = the longest on the host of steps",
-             (entry["name"], entry["host_duration_ns"]), (longest["name"], longest["host_duration_ns"]))
-        host = sorted(row["host_duration_ns"] for row in rows)
-        same("summary: median_ns of the slowest step = of steps", entry["median_ns"], host[(len(host) - 1) // 2])
+        longest = max(rows, key=lambda row: row["duration_ns"])
+        same("summary: the slowest step = the longest of steps",
+             (entry["name"], entry["duration_ns"]), (longest["name"], longest["duration_ns"]))
+        same("summary: median_ns of the slowest step = of steps", entry["median_ns"],
+             answers.totals("steps")["duration_median_ns"])
 
 
 def single_steps(answers, same):
