@@ -159,8 +159,11 @@ struct StepBreakdown {
 /// steps this is.
 StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options = {});
 
-/// The step that took longest on the host, and what took longer in it than in the others. Durations
-/// on the host are compared, because the end of a step on its devices depends on when they began.
+/// How many steps are left out at the end, and why, as a sentence; empty if none is.
+std::string dropped_steps_text(const StepBreakdown& breakdown);
+
+/// The step that took longest, with its device activities, as in the table of steps, and what took
+/// longer in it than in the others.
 struct SlowestStep {
   std::string name;              ///< `ProfilerStep#5`
   std::int64_t number = 0;       ///< 5

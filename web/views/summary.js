@@ -42,8 +42,10 @@ function stepsSection(steps, slowest, page) {
   const host = stepPhases.some(({ key }) => Number(steps[key] ?? 0) > 0);
   const many = steps.steps > 1;
   const title = steps.steps === 0 ? "All of it, without steps" : "The step";
+  const dropped = Number(steps.dropped_steps ?? 0);
+  const all = countOf(Number(steps.steps) + dropped, "step");
   return summarySection(many ? "Mean step" : title,
-    many ? `of ${countOf(steps.steps, "step")}` : "", "steps", page,
+    dropped > 0 ? `${steps.steps} of ${all}; the last may lack kernels` : many ? `of ${all}` : "", "steps", page,
     h("h3", null, "What ran ", h("span", { class: "quiet" },
       formatValue(steps.duration_ns, "ns"))), bar(stepRoles),
     host ? h("h3", null, "What the host did ", h("span", { class: "quiet" },

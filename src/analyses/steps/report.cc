@@ -246,14 +246,15 @@ Json unfinished_json(const StepBreakdown& breakdown) {
   return {text + "]"};
 }
 
-std::string dropped_text(const StepBreakdown& breakdown) {
+}  // namespace
+
+std::string dropped_steps_text(const StepBreakdown& breakdown) {
   const std::size_t dropped = breakdown.dropped_steps;
+  if (dropped == 0) return {};
   return std::to_string(dropped) + " of " + std::to_string(breakdown.steps.size() + dropped) +
          " steps " + (dropped == 1 ? "is" : "are") + " left out, at the end: kernels of " +
          (dropped == 1 ? "it" : "them") + " may be missing.";
 }
-
-}  // namespace
 
 std::string_view step_role_name(StepRole role) {
   return kRoleNames[static_cast<std::size_t>(role)];
@@ -307,7 +308,7 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   report.notes = analyses::work_time_notes(trace);
   if (!breakdown.why_no_steps.empty()) report.notes.push_back(breakdown.why_no_steps);
   for (std::string& text : unfinished_texts(breakdown)) report.notes.push_back(std::move(text));
-  if (breakdown.dropped_steps > 0) report.notes.push_back(dropped_text(breakdown));
+  if (breakdown.dropped_steps > 0) report.notes.push_back(dropped_steps_text(breakdown));
   if (!breakdown.unfinished_steps.empty()) {
     report.facts = {{"unfinished_steps", unfinished_json(breakdown)}};
   }

@@ -131,6 +131,7 @@ void add_steps(const TraceSummary& summary, EntriesOf entries) {
     members.push_back({std::string(step_phase_name(which)) + "_ns", steps.mean_ns(which)});
   }
   members.push_back({"unphased_ns", steps.mean_unphased_ns()});
+  members.push_back({"dropped_steps", static_cast<std::uint64_t>(steps.dropped_steps)});
   if (!steps.unfinished_steps.empty()) members.push_back({"unfinished", unfinished_list(steps)});
   entries.add({}, std::move(members));
 }

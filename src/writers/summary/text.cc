@@ -99,9 +99,13 @@ std::string recorded_part(const RecordedRun& run) {
 std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   if (steps.steps.empty()) return {};
   const double whole = steps.mean_host_duration_ns();
-  const std::string first = !steps.has_steps() ? "no steps: all of it"
-                                               : "mean of " + std::to_string(steps.steps.size()) +
-                                                     (steps.steps.size() == 1 ? " step" : " steps");
+  const std::size_t all = steps.steps.size() + steps.dropped_steps;
+  std::string first = "no steps: all of it";
+  if (steps.has_steps()) {
+    first = "mean of " + std::to_string(steps.steps.size());
+    if (steps.dropped_steps > 0) first += " of " + std::to_string(all);
+    first += all == 1 ? " step" : " steps";
+  }
   Part part(width, {first, "time_ns", "share"});
   part.add({std::string("on the host"), whole, {}});
   const double with_gpu = steps.mean_duration_ns();
@@ -116,9 +120,10 @@ std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   return part.text();
 }
 
-std::string unfinished_steps_part(const StepBreakdown& steps) {
+std::string left_out_steps_part(const StepBreakdown& steps) {
   constexpr std::size_t kMost = 3;
   std::string text;
+  if (steps.dropped_steps > 0) text += cell("text", dropped_steps_text(steps)) + "\n";
   for (const UnfinishedStep& step : steps.unfinished_steps) {
     if (&step - steps.unfinished_steps.data() == kMost) break;
     text += cell("text", unfinished_step_text(step)) + "\n";
@@ -446,7 +451,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
   page += heading(summary) + recorded_part(summary.run);
   add_part(page, checks_part(summaries));
   add_part(page, steps_part(summary.steps, width));
-  add_part(page, unfinished_steps_part(summary.steps));
+  add_part(page, left_out_steps_part(summary.steps));
   add_part(page, slowest_step_part(summary));
   add_part(page, gpu_part(summary, width));
   add_part(page, operators_part(summary, width));

@@ -112,6 +112,11 @@ TEST(TraceSummary, TextOfOneTraceIsItsPage) {
   EXPECT_THAT(text, testing::StartsWith("trace.json: rank 1 of 2, A100 (80.00 GiB), 2.000 ms "
                                         "recorded, with record_shapes\n"));
   EXPECT_THAT(text, HasSubstr("\nmean of 2 steps"));
+  TraceSummary cut = trace_summary(trace_of_rank(1), "trace.json");
+  cut.steps.steps.resize(1);
+  cut.steps.dropped_steps = 1;
+  EXPECT_THAT(summary_text({cut}), HasSubstr("\nmean of 1 of 2 steps"));
+  EXPECT_THAT(summary_text({cut}), HasSubstr("\n1 of 2 steps is left out, at the end"));
   EXPECT_THAT(text, HasSubstr("\naten::mm "));
   EXPECT_THAT(text, Not(HasSubstr("model.py")));
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 45) << "a screen";
