@@ -54,7 +54,7 @@ struct SignalOptions {
 /// signals until its end ask for nothing else. Until then it costs what a waiting schedule costs.
 /// The signal's handler only counts, then calls the one that stood there before, and stays for the
 /// rest of the process; the signal no longer ends it.
-/// `.schedule = tbtrace::on_signal(SIGUSR1, {.warmup = 1, .active = 3})`
+/// `.schedule = tbtrace::on_signal(SIGUSR1, {.warmup = 1, .active = 3})`, with `<csignal>`
 /// \throws std::invalid_argument for other signals than SIGUSR1, SIGUSR2, SIGHUP and those from
 /// SIGRTMIN to SIGRTMAX, or if a number is wrong.
 Schedule on_signal(int signal, const SignalOptions& options = {});
