@@ -71,9 +71,14 @@ def typed(shell, lines, folder, documents=None):
         "bash": ("bash --norc --noprofile -i", f"source {documents}/tbtrace.bash"),
         "zsh": ("zsh -f -i", f"fpath=({documents} $fpath); autoload -Uz compinit; compinit -u -D"),
     }[shell]
-    commands = [start[1], "tbtrace() { printf '<<%s>>' \"$@\"; printf '\\n'; }", *lines, "exit"]
+    commands = [start[1], "tbtrace() { printf '\\n'; printf '<<%s>>' \"$@\"; printf '\\n'; }", *lines, "exit"]
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 1000, 0, 0))  # one line each
+    # While the shell runs a command, the terminal would echo what arrives, into the middle of the command's output.
+    # Without that bash shows no line break after what is typed; tbtrace() below prints one.
+    settings = termios.tcgetattr(theirs)
+    settings[3] &= ~termios.ECHO
+    termios.tcsetattr(theirs, termios.TCSANOW, settings)
     process = subprocess.Popen(start[0].split(), stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder,
                                start_new_session=True,
                                env=os.environ | {"HOME": str(folder), "TERM": "dumb", "PS1": "> ", "INPUTRC": "/dev/null"})
