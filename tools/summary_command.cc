@@ -31,7 +31,9 @@ constexpr const char* kAbout =
     "slow,\n"
     "with the evidence and what to do. Several traces, such as the ranks of a job, have a line "
     "each,\n"
-    "and the page of the first. Partials have the lines, and what is said of the job as a whole.\n";
+    "and the page of the rank that holds up the job; of the first if no rank is known to. "
+    "Partials\n"
+    "have the lines, and what is said of the job as a whole.\n";
 
 std::string text_of(const std::vector<TraceSummary>& summaries,
                     const std::optional<StragglerResult>& stragglers, TableFormat format,
@@ -108,7 +110,7 @@ Command summary_command() {
                   {"Layout",
                    {format_option(), {.name = "json", .help = "the same as --format json"}}}},
       .examples = {{"tbtrace summary trace.json.gz", "where to begin with a slow program"},
-                   {"tbtrace summary traces/", "all ranks of a job, the first in detail"},
+                   {"tbtrace summary traces/", "all ranks of a job, the slow one in detail"},
                    {"tbtrace summary job.tbp", "a partial of all ranks: who holds up the job"},
                    {"tbtrace summary trace.json.gz --json -o summary.json", "for scripts"}},
       .run = run,

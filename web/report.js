@@ -127,8 +127,8 @@ class ReportApp extends App {
   /** @override */
   chosen() {
     const traces = this.index?.traces ?? [];
-    const wanted = Number(this.state.get("trace") ?? 0);
-    const number = Number.isInteger(wanted) && wanted >= 0 && wanted < traces.length ? wanted : 0;
+    const wanted = Number(this.state.get("trace") ?? NaN);
+    const number = Number.isInteger(wanted) && wanted >= 0 && wanted < traces.length ? wanted : this.index?.first_trace ?? 0;
     const trace = traces[number];
     if (!trace) return emptyBox("The page has no trace.");
     const view = this.viewName();

@@ -134,7 +134,8 @@ struct SummaryTextOptions {
 };
 
 /// One or several traces as the first page for people: of several a line each, their findings, and
-/// the page of the first. Empty without traces.
+/// the page of one: the only one whose window was open when its process died, else of the rank that
+/// holds up the job, else the first. Empty without traces.
 std::string summary_text(const std::vector<TraceSummary>& summaries,
                          const SummaryTextOptions& options = {});
 

@@ -11,6 +11,7 @@ import gzip
 import json
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -183,6 +184,19 @@ class RanksView(unittest.TestCase):
         kept = [trace["job_rank"] for trace in index["traces"] if trace["sections"]]
         self.assertLess(len(kept), 16)
         self.assertIn(truth["causes"][0]["rank"], kept)
+        self.assertEqual(index["traces"][index["first_trace"]]["job_rank"], truth["causes"][0]["rank"])
+
+    def test_the_page_opens_with_the_rank_that_holds_up_the_job(self):
+        folder = pathlib.Path(self.temporary.name) / "slow_loader"
+        shutil.copytree(pathlib.Path(__file__).resolve().parents[1] / "data/slow_loader_job", folder / "jobs")
+        _, index, document = page_of(folder / "jobs")
+        self.assertEqual([straggler["rank"] for straggler in document["stragglers"]], [2])
+        self.assertEqual(index["traces"][index["first_trace"]]["job_rank"], 2)
+        clean = pathlib.Path(self.temporary.name) / "clean"
+        made_jobs.make(clean, 33, kind="ddp", world_size=2, steps=3, clean=True)
+        _, index, document = page_of(clean / "jobs")
+        self.assertEqual(document["stragglers"], [])
+        self.assertEqual(index["first_trace"], 0)
 
     def test_missing_ranks_are_said(self):
         folder = pathlib.Path(self.temporary.name) / "missing"

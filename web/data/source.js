@@ -67,6 +67,7 @@ import { unitOf } from "../parts/format.js";
  * @property {string} title
  * @property {{name: string, title: string}[]} views
  * @property {{bytes: number} | null} [job] the view of all ranks, if they are a job
+ * @property {number} [first_trace] the one that the page opens with
  * @property {IndexTrace[]} traces
  */
 /**

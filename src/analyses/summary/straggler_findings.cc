@@ -1,10 +1,14 @@
 // The stragglers of a job among the findings of its ranks.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tbtrace/summary.h>
+
+#include "analyses/summary/detailed_summary.h"
 
 namespace tbtrace {
 namespace {
@@ -40,14 +44,12 @@ Finding finding_of(const Straggler& straggler) {
 
 void add_straggler_findings(std::vector<TraceSummary>& summaries, const StragglerResult& result) {
   for (const Straggler& straggler : result.stragglers) {
-    const auto of_rank = std::ranges::find_if(summaries, [&](const TraceSummary& summary) {
-      return summary.run.identity.rank == straggler.rank;
-    });
-    if (of_rank == summaries.end()) continue;
-    of_rank->findings.push_back(finding_of(straggler));
-    std::ranges::stable_sort(of_rank->findings, [](const Finding& one, const Finding& other) {
-      return one.is_before(other);
-    });
+    const std::optional<std::size_t> at = analyses::summary_of_rank(summaries, straggler.rank);
+    if (!at) continue;
+    std::vector<Finding>& findings = summaries[*at].findings;
+    findings.push_back(finding_of(straggler));
+    std::ranges::stable_sort(
+        findings, [](const Finding& one, const Finding& other) { return one.is_before(other); });
   }
 }
 

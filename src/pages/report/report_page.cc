@@ -99,6 +99,7 @@ std::vector<std::optional<PlaceInJob>> places_in(const JobCollectives& job,
 struct PageJob {
   RanksView view;
   std::vector<std::optional<PlaceInJob>> places;  ///< by trace
+  std::vector<std::int64_t> stragglers;           ///< their ranks, the costliest first
   pages::JobSection section = {};
 };
 
@@ -142,7 +143,9 @@ std::optional<PageJob> ReportPage::Contents::job() const {
                       (asks_for_ranks() || !job.collectives.collectives.empty());
   if (!is_job) return std::nullopt;
   std::vector<std::optional<PlaceInJob>> places = places_in(job.collectives, traces);
-  return PageJob{RanksView(std::move(job), remarks), std::move(places)};
+  std::vector<std::int64_t> stragglers;
+  for (const Straggler& straggler : job.stragglers.stragglers) stragglers.push_back(straggler.rank);
+  return PageJob{RanksView(std::move(job), remarks), std::move(places), std::move(stragglers)};
 }
 
 std::vector<ViewSection> ReportPage::Contents::sections_of(const std::vector<bool>& is_kept) const {
@@ -203,6 +206,19 @@ Result<std::vector<ViewSection>> ReportPage::Contents::fit(std::size_t fixed,
   return sections;
 }
 
+/// The trace that the page opens with: of the rank that holds up the job, if it is on the page.
+std::size_t first_trace(const std::optional<PageJob>& job,
+                        const std::vector<ViewSection>& sections) {
+  if (!job) return 0;
+  for (const std::int64_t rank : job->stragglers) {
+    for (const ViewSection& section : sections) {
+      const std::optional<PlaceInJob>& place = job->places[section.trace];
+      if (place && place->rank == rank) return section.trace;
+    }
+  }
+  return 0;
+}
+
 /// The emitter escapes `<`, so no name ends the element that this stands in.
 std::string ReportPage::Contents::index(const std::vector<std::string>& names,
                                         const std::string& title,
@@ -236,6 +252,8 @@ std::string ReportPage::Contents::index(const std::vector<std::string>& names,
   } else {
     json.null();
   }
+  json.key("first_trace");
+  json.integer(first_trace(job, sections));
   json.key("traces");
   json.begin_array();
   std::size_t section = 0;

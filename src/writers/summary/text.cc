@@ -13,6 +13,7 @@
 #include <tbtrace/report.h>
 #include <tbtrace/summary.h>
 
+#include "analyses/summary/detailed_summary.h"
 #include "base/share.h"
 #include "base/utf8.h"
 #include "writers/summary/pages.h"
@@ -416,7 +417,19 @@ std::string lines_of(const std::vector<TraceSummary>& summaries,
                                 .column_hint = options.how_to_show_all_columns});
 }
 
-/// Of a job whose first rank is from a partial.
+/// Which trace the rest of the page is about, and why.
+std::string detail_heading(const std::vector<TraceSummary>& summaries,
+                           const analyses::DetailedSummary& detailed) {
+  const std::string name = writers::names_of(summaries)[detailed.at];
+  const char* why = ", the first trace";
+  if (detailed.reason == analyses::DetailReason::straggler) why = ", which holds up the job";
+  if (detailed.reason == analyses::DetailReason::died) {
+    why = ", which was being recorded when the process ended";
+  }
+  return cell("text", "In detail: " + name + why) + "\n\n";
+}
+
+/// Of inputs that are all partials.
 std::string partial_page(const std::vector<TraceSummary>& summaries) {
   std::string page;
   if (summaries.size() == 1) {
@@ -436,7 +449,9 @@ std::string partial_page(const std::vector<TraceSummary>& summaries) {
 std::string summary_text(const std::vector<TraceSummary>& summaries,
                          const SummaryTextOptions& options) {
   if (summaries.empty()) return {};
-  const TraceSummary& summary = summaries.front();
+  const analyses::DetailedSummary detailed =
+      analyses::detailed_summary(summaries, options.stragglers);
+  const TraceSummary& summary = summaries[detailed.at];
   const std::size_t width = options.width;
   std::string page = recovered_part(summaries);
   if (summaries.size() > 1) {
@@ -445,7 +460,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
       for (const std::string& line : straggler_lines(*options.stragglers)) page += line + "\n";
       page += "\n";
     }
-    if (!summary.is_of_partial) page += "The first of them:\n\n";
+    if (!summary.is_of_partial) page += detail_heading(summaries, detailed);
   }
   if (summary.is_of_partial) return wrapped_text(page + partial_page(summaries), width);
   page += heading(summary) + recorded_part(summary.run);

@@ -154,6 +154,53 @@ TEST(TraceSummary, OfSeveralTracesNamesNoRankByItsMeanStep) {
   EXPECT_THAT(text, Not(HasSubstr("slowest")));
 }
 
+std::vector<TraceSummary> three_ranks() {
+  std::vector<TraceSummary> summaries;
+  for (const int rank : {0, 1, 2}) {
+    summaries.push_back(trace_summary(trace_of_rank(rank), std::to_string(rank) + ".json"));
+  }
+  return summaries;
+}
+
+TEST(TraceSummary, DetailsTheRankThatHoldsUpTheJob) {
+  std::vector<TraceSummary> summaries = three_ranks();
+  StragglerResult result;
+  result.stragglers = {{.rank = 7}, {.rank = 2}, {.rank = 1}};  // 7 is not among the traces
+  const std::string text = summary_text(summaries, {.stragglers = result});
+  EXPECT_THAT(text, HasSubstr("\n\nIn detail: rank 2, which holds up the job\n\n2.json: rank 2 "));
+  EXPECT_THAT(text, Not(HasSubstr("\n0.json: ")));
+  result.stragglers.clear();
+  EXPECT_THAT(summary_text(summaries, {.stragglers = result}),
+              HasSubstr("\n\nIn detail: rank 0, the first trace\n\n0.json: rank 0 "));
+}
+
+TEST(TraceSummary, DetailsTheWindowInWhichTheProcessDied) {
+  std::vector<TraceSummary> summaries = three_ranks();
+  for (TraceSummary& summary : summaries) {
+    summary.run.identity.rank = 0;
+    summary.recovered.emplace().window_was_open = false;
+  }
+  EXPECT_THAT(summary_text(summaries), HasSubstr("\nIn detail: rank 0, 0, the first trace\n"));
+  summaries[1].recovered->window_was_open = true;
+  StragglerResult result;
+  result.stragglers = {{.rank = 0}};
+  EXPECT_THAT(summary_text(summaries, {.stragglers = result}),
+              HasSubstr("\nIn detail: rank 0, 1, which was being recorded when the process ended\n"
+                        "\n1.json: "));
+  summaries[2].recovered->window_was_open = true;
+  EXPECT_THAT(summary_text(summaries), HasSubstr("\nIn detail: rank 0, 0, the first trace\n"))
+      << "which of two processes matters is unknown";
+}
+
+TEST(TraceSummary, DetailsATraceAmongPartials) {
+  std::vector<TraceSummary> summaries = three_ranks();
+  summaries[0].is_of_partial = true;
+  StragglerResult result;
+  result.stragglers = {{.rank = 0}};
+  EXPECT_THAT(summary_text(summaries, {.stragglers = result}), HasSubstr("\n1.json: rank 1 "))
+      << "a partial has no page of a trace";
+}
+
 TEST(TraceSummary, ATraceWithoutStepsHasNone) {
   const Trace trace = fixtures::read(
       R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 1,
