@@ -206,6 +206,9 @@ struct DiffQuantity {
 struct Diff {
   Comparable comparable = Comparable::yes;
   std::vector<std::string> reasons;  ///< why not, or with a warning: a sentence each
+  /// Both sides are the same recordings, by all that is known of them: the verdict is `same`,
+  /// without intervals, and limits are kept.
+  bool is_same_recording = false;
   DiffVerdict verdict = DiffVerdict::inconclusive;
   std::string why;  ///< what the verdict rests on, a sentence for people
   StepChange step;

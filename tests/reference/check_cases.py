@@ -21,7 +21,7 @@ import tempfile
 OPEN = {
     "allocator_in_every_step", "attention_by_math_kernels", "blocking_copies_counted_twice",
     "cold_start_is_the_finding", "copy_engine_all_gather", "cute_dsl_and_hadamard_names",
-    "device_synchronize_by_timers", "diff_of_a_trace_with_itself", "eager_to_cuda_graph", "gap_after_a_short_copy",
+    "device_synchronize_by_timers", "eager_to_cuda_graph", "gap_after_a_short_copy",
     "gpu_behind_the_host", "gpus_take_turns", "graph_while_node", "hybrid_ep_dispatch", "idle_while_python_runs",
     "item_on_xpu", "mangled_name_of_5000_characters", "merged_by_sglang",
     "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank",
@@ -100,6 +100,32 @@ def check_lacks(text, *parts):
 
 def ids(rows):
     return {row["id"] for row in rows}
+
+
+@case
+def diff_of_a_trace_with_itself(tbtrace):
+    same = "no change: both sides are the same recording"
+    chance = ("chance", "inconclusive", "warning", "a side", "vary", "interval")
+    with tempfile.TemporaryDirectory() as folder:
+        packed = pathlib.Path(folder) / "packed.json.gz"
+        packed.write_bytes(gzip.compress((tbtrace.folder / "trace.json").read_bytes()))
+        for other in ("trace.json", str(packed)):
+            for form in ("text", "md"):
+                output = tbtrace("diff", "trace.json", other, "--format", form)
+                check_equal(output.code, 0, f"exit code of {form}")
+                check_has(output.out, same)
+                check_lacks(output.text, *chance)
+            page = tbtrace("diff", "trace.json", other, "--format", "html").out
+            parts = [gzip.decompress(base64.b64decode(part)).decode() for part in re.findall(r">(H4sI[^<]*)<", page)]
+            check_has("\n".join(parts), f'"why": "{same}"')
+            found = tbtrace("diff", "trace.json", other, "--format", "json").json
+            check_equal((found["same_recording"], found["verdict"], found["why"], found["comparable"], found["reasons"]),
+                        (True, "same", same, "yes", []), "JSON")
+            check_equal([found["step"][bound] for bound in ("low", "high", "steps_low", "steps_high")], [None] * 4,
+                        "intervals")
+            gate = tbtrace("diff", "trace.json", other, "--fail-if", "step_time>+0%")
+            check_equal(gate.code, 0, "exit code of a limit")
+            check_has(gate.out, f"kept: step_time>+0%: {same}")
 
 
 @case

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "analyses/changes/fusions.h"
+#include "analyses/changes/rows.h"
 #include "base/share.h"
 
 namespace tbtrace::analyses {
@@ -105,9 +107,41 @@ class Reasons {
   Circumstances& found_;
 };
 
+/// Whether rows of a division can be of the same recording: a reduced run lacks its smallest ones.
+bool rows_agree(const std::vector<RunRow>& rows, const RunFigures& other, std::size_t by) {
+  std::map<std::string_view, const RunRow*> others;
+  for (const RunRow& row : other.rows[by]) others.emplace(row.key, &row);
+  return std::ranges::all_of(rows, [&](const RunRow& row) {
+    if (row.key == kRestKey) return true;
+    const auto found = others.find(row.key);
+    if (found != others.end()) return *found->second == row;
+    return other.is_reduced || (row.ns == 0 && row.count == 0);  // what another run of its file has
+  });
+}
+
+bool quantities_agree(const RunFigures& one, const RunFigures& other) {
+  return std::ranges::all_of(one.quantities, [&](const RunQuantity& quantity) {
+    return value_of(other, quantity.name).value_or(quantity.value) == quantity.value;
+  });
+}
+
+template <typename Value>
+bool agree(const std::optional<Value>& one, const std::optional<Value>& other) {
+  return !one || !other || *one == *other;
+}
+
+/// Whether all that is known of both is the same to the nanosecond, which is so for a copy of a
+/// file, compressed or not, and for what a baseline has of it.
 bool is_same(const RunFigures& one, const RunFigures& other) {
-  const bool have_all_rows = !one.is_reduced && !other.is_reduced;
-  return one.step_ns == other.step_ns && (one.rows == other.rows || !have_all_rows);
+  if (one.step_ns != other.step_ns || one.has_steps != other.has_steps ||
+      one.has_device_work != other.has_device_work || !agree(one.start_ns, other.start_ns) ||
+      !agree(one.world_size, other.world_size) || !quantities_agree(one, other)) {
+    return false;
+  }
+  for (std::size_t by = 0; by < kDiffBys; ++by) {
+    if (!rows_agree(one.rows[by], other, by) || !rows_agree(other.rows[by], one, by)) return false;
+  }
+  return true;
 }
 
 /// Whether two runs are the same recording, which says nothing about how runs vary.
@@ -127,6 +161,14 @@ bool share_a_recording(std::span<const RunFigures> base, std::span<const RunFigu
   });
 }
 
+/// Whether each run of a side is on the other one; no side has a run twice.
+bool are_same(std::span<const RunFigures> base, std::span<const RunFigures> changed) {
+  return base.size() == changed.size() && std::ranges::all_of(base, [&](const RunFigures& one) {
+           return std::ranges::any_of(changed,
+                                      [&](const RunFigures& other) { return is_same(one, other); });
+         });
+}
+
 bool any(std::span<const RunFigures> runs, bool (*test)(const RunFigures& run)) {
   return std::ranges::any_of(runs, test);
 }
@@ -144,6 +186,9 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
   }
   if (has_repeated(base) || has_repeated(changed)) {
     reasons.refuse("Two runs of a side are the same recording.");
+  } else if (are_same(base, changed)) {
+    found.is_same_recording = true;
+    return found;
   }
   const auto has_gpu = [](const RunFigures& run) { return run.has_device_work; };
   if (any(base, has_gpu) != any(changed, has_gpu)) {
@@ -179,8 +224,7 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
         "sides have. Is it the same model?");
   }
   if (found.comparable != Comparable::no && share_a_recording(base, changed)) {
-    reasons.warn(base.size() == 1 && changed.size() == 1 ? "Both sides are the same recording."
-                                                         : "A recording is on both sides.");
+    reasons.warn("A recording is on both sides.");
   }
   const auto compare = [&](const char* what, auto values, bool may_be_unknown) {
     const std::set<std::string> before = all_of(base, values);

@@ -12,6 +12,8 @@ namespace tbtrace::analyses {
 struct Circumstances {
   Comparable comparable = Comparable::yes;
   std::vector<std::string> reasons;  ///< a sentence each
+  /// Each run is on both sides, so that nothing can have changed.
+  bool is_same_recording = false;
   /// Of compiled code not all FLOPs are counted: whether those of both sides are of the same kind.
   bool can_compare_flops = true;
 };

@@ -35,7 +35,8 @@ std::vector<double> values_of(std::span<const RunFigures> runs, std::string_view
 
 std::vector<DiffQuantity> quantities_of(std::span<const RunFigures> base,
                                         std::span<const RunFigures> changed,
-                                        const DiffOptions& options, bool with_flops) {
+                                        const DiffOptions& options, bool with_flops,
+                                        bool are_judged) {
   std::vector<DiffQuantity> all;
   for (const std::string_view name : kDiffQuantities) {
     if (name == "flops" && !with_flops) continue;
@@ -44,7 +45,9 @@ std::vector<DiffQuantity> quantities_of(std::span<const RunFigures> base,
     DiffQuantity quantity{name};
     if (!before.empty()) quantity.base_value = analyses::mean_of(before);
     if (!after.empty()) quantity.new_value = analyses::mean_of(after);
-    if (name.ends_with("_ns")) analyses::judge_quantity(before, after, options, quantity);
+    if (name.ends_with("_ns") && are_judged) {
+      analyses::judge_quantity(before, after, options, quantity);
+    }
     if (quantity.base_value || quantity.new_value) all.push_back(quantity);
   }
   return all;
@@ -71,6 +74,7 @@ Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> 
   analyses::Circumstances circumstances = analyses::circumstances_of(base, changed);
   found.comparable = circumstances.comparable;
   found.reasons = std::move(circumstances.reasons);
+  found.is_same_recording = circumstances.is_same_recording;
   for (const RunFigures& run : base) found.base_names.push_back(run.name);
   for (const RunFigures& run : changed) found.new_names.push_back(run.name);
   const std::vector<double> before = analyses::step_means(base);
@@ -91,7 +95,8 @@ Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> 
       found.rows[by].push_back(std::move(row.row));
     }
   }
-  found.quantities = quantities_of(base, changed, options, circumstances.can_compare_flops);
+  found.quantities = quantities_of(base, changed, options, circumstances.can_compare_flops,
+                                   !found.is_same_recording);
   return found;
 }
 

@@ -141,6 +141,12 @@ void describe_single_runs(std::span<const RunFigures> base, std::span<const RunF
 
 void judge_step(std::span<const RunFigures> base, std::span<const RunFigures> changed,
                 const DiffOptions& options, Diff& found) {
+  if (found.is_same_recording) {
+    found.verdict = DiffVerdict::same;
+    found.why = base.size() == 1 ? "no change: both sides are the same recording"
+                                 : "no change: both sides are the same recordings";
+    return;
+  }
   const std::vector<double> before = step_means(base);
   const std::vector<double> after = step_means(changed);
   describe_single_runs(base, changed, found.step);
@@ -177,6 +183,10 @@ void judge_quantity(std::span<const double> base, std::span<const double> change
 }
 
 void judge_rows(std::span<RowSides> rows, const Diff& found, const DiffOptions& options) {
+  if (found.is_same_recording) {
+    for (RowSides& sides : rows) sides.row.verdict = DiffVerdict::same;
+    return;
+  }
   const StepChange& step = found.step;
   const statistics::DecisionRule rule = rule_of(options);
   const double least_ns = kLeastShareOfStep * std::max(step.base_ns, step.new_ns);

@@ -64,8 +64,9 @@ std::optional<Division> division_of(std::string_view what) {
 std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 /// By an interval of shares.
-LimitResult judge(const DiffLimit& limit, double change, std::optional<double> low,
-                  std::optional<double> high) {
+LimitResult judge(const Diff& diff, const DiffLimit& limit, double change,
+                  std::optional<double> low, std::optional<double> high) {
+  if (diff.is_same_recording) return {LimitVerdict::kept, limit.text + ": " + diff.why};
   std::string sentence = limit.text + ": changed by " + percent(change);
   if (!low || !high) {
     return {LimitVerdict::inconclusive,
@@ -87,7 +88,7 @@ LimitResult judge_quantity(const Diff& diff, const DiffLimit& limit, std::string
   const double before = *found->base_value;
   const double after = *found->new_value;
   if (name.ends_with("_ns") && before > 0) {
-    return judge(limit, after / before - 1, found->low, found->high);
+    return judge(diff, limit, after / before - 1, found->low, found->high);
   }
   const bool is_exceeded = after > before + limit.share * std::abs(before);
   const std::string change =
@@ -115,7 +116,7 @@ LimitResult judge_row(const Diff& diff, const DiffLimit& limit, const Division& 
   const auto share = [&](const std::optional<double>& ns) {
     return ns ? std::optional(*ns / row->base_ns) : std::nullopt;
   };
-  return judge(limit, row->change_ns / row->base_ns, share(row->low_ns), share(row->high_ns));
+  return judge(diff, limit, row->change_ns / row->base_ns, share(row->low_ns), share(row->high_ns));
 }
 
 }  // namespace
@@ -156,7 +157,7 @@ LimitResult check_diff_limit(const Diff& diff, const DiffLimit& limit) {
     return {LimitVerdict::inconclusive, limit.text + ": the two sides cannot be compared"};
   }
   if (limit.what == kStepTime) {
-    return judge(limit, diff.step.change, diff.step.low, diff.step.high);
+    return judge(diff, limit, diff.step.change, diff.step.low, diff.step.high);
   }
   if (const std::string_view name = quantity_of(limit.what); !name.empty()) {
     return judge_quantity(diff, limit, name);

@@ -94,6 +94,8 @@ std::string diff_json(const Diff& diff, std::span<const DiffBy> by) {
   emit_texts(json, "new", diff.new_names);
   json.member("comparable", comparable_name(diff.comparable));
   emit_texts(json, "reasons", diff.reasons);
+  json.key("same_recording");
+  json.boolean(diff.is_same_recording);
   json.member("verdict", diff_verdict_name(diff.verdict));
   json.member("why", diff.why);
   emit_step(json, diff.step);

@@ -79,6 +79,7 @@ std::string headline(const Diff& diff) {
 
 std::string verdict_line(const Diff& diff) {
   if (diff.comparable == Comparable::no) return "verdict: not comparable";
+  if (diff.is_same_recording) return diff.why;
   return "verdict: " + std::string(diff_verdict_name(diff.verdict)) + ". " + diff.why;
 }
 
@@ -204,6 +205,7 @@ Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options
     text +=
         is_markdown ? shown + (is_item ? "\n" : "\n\n") : wrapped_text(shown + "\n", options.width);
   }
+  if (diff.is_same_recording) return text;  // all rows are the same
   const ReportOptions rows = {.format = options.format,
                               .row_limit = options.row_limit,
                               .width = options.width,

@@ -65,6 +65,7 @@ std::vector<std::string> warnings_of(const RunFigures& before, const RunFigures&
 }
 
 const std::vector<double> kTenMs = {10.0, 10.02, 9.98, 10.01, 9.99};
+const std::vector<double> kTenMsAgain = {10.005, 10.015, 9.985, 10.025, 9.975};
 const std::vector<double> kElevenMs = {11.0, 11.02, 10.98, 11.01, 10.99};
 
 /// For every division the rows add up to the step, on both sides, and their changes to its change.
@@ -101,9 +102,47 @@ TEST(Diff, OfARecordingWithItselfHasNoChange) {
   }
 }
 
-TEST(Diff, SaysThatBothSidesAreTheSameRecording) {
-  EXPECT_THAT(diff(runs_with({10}), runs_with({10}))->reasons,
-              ElementsAre("Both sides are the same recording."));
+TEST(Diff, OfTheSameRecordingSaysNothingOfChance) {
+  const Result<Diff> found = diff(runs_with({10}), runs_with({10}), {.run_noise = 0.01});
+  EXPECT_TRUE(found->is_same_recording);
+  EXPECT_EQ(found->comparable, Comparable::yes);
+  EXPECT_THAT(found->reasons, IsEmpty());
+  EXPECT_EQ(found->verdict, DiffVerdict::same);
+  EXPECT_EQ(found->why, "no change: both sides are the same recording");
+  EXPECT_FALSE(found->step.low || found->step.steps_low || found->step.resolvable);
+  for (const auto& rows : found->rows) {
+    for (const DiffRow& row : rows) EXPECT_EQ(row.verdict, DiffVerdict::same);
+  }
+  const LimitResult limit = check_diff_limit(*found, *parse_diff_limit("step_time>+0%"));
+  EXPECT_EQ(limit.verdict, LimitVerdict::kept);
+  EXPECT_EQ(limit.sentence, "step_time>+0%: no change: both sides are the same recording");
+  EXPECT_TRUE(diff(runs_with({10, 11}), runs_with({11, 10}))->is_same_recording);
+  EXPECT_FALSE(diff(runs_with({10, 11}), runs_with({10}))->is_same_recording);
+  EXPECT_FALSE(diff(runs_with({10, 11}), runs_with({10, 12}))->is_same_recording);
+}
+
+TEST(Diff, OtherRecordingsWithTheSameTimesAreNotTheSame) {
+  const auto is_same = [](const RunFigures& one, const RunFigures& other) {
+    EXPECT_EQ(diff({&one, 1}, {&other, 1})->is_same_recording,
+              diff({&other, 1}, {&one, 1})->is_same_recording);
+    return diff({&one, 1}, {&other, 1})->is_same_recording;
+  };
+  RunFigures one = run_with(10);
+  one.quantities = {{"gpu_memory_peak_bytes", 100}};
+  RunFigures other = one;
+  EXPECT_TRUE(is_same(one, other));
+  other.quantities = {{"gpu_memory_peak_bytes", 200}};
+  EXPECT_FALSE(is_same(one, other));
+  other = one;
+  one.start_ns = 5;
+  EXPECT_TRUE(is_same(one, other)) << "one does not know when it began";
+  other.start_ns = 6;
+  EXPECT_FALSE(is_same(one, other));
+  other = one;
+  other.is_reduced = true;
+  EXPECT_TRUE(is_same(one, other));
+  ++other.rows[place(DiffBy::op)].front().count;
+  EXPECT_FALSE(is_same(one, other)) << "a row that both have differs";
 }
 
 TEST(Diff, IsInconclusiveWithOneRunASide) {
@@ -130,7 +169,7 @@ TEST(Diff, JudgesByTheVariationBetweenRuns) {
   EXPECT_EQ(row.key, "aten::mm");
   EXPECT_EQ(row.verdict, DiffVerdict::slower);
   EXPECT_NEAR(*row.share, 1, 1e-9);
-  EXPECT_EQ(diff(runs_with(kTenMs), runs_with(kTenMs))->verdict, DiffVerdict::same);
+  EXPECT_EQ(diff(runs_with(kTenMs), runs_with(kTenMsAgain))->verdict, DiffVerdict::same);
 }
 
 TEST(Diff, CallsNoRowSlowerUnlessTheStepIs) {
@@ -236,12 +275,15 @@ TEST(Diff, NoticesARecordingThatIsInTheBaseline) {
   RunFigures kept = run_with(10);
   kept.is_reduced = true;
   kept.rows[place(DiffBy::kernel)].clear();
-  EXPECT_THAT(warnings_of(kept, run_with(10)), Contains("Both sides are the same recording."));
+  const RunFigures whole = run_with(10);
+  EXPECT_TRUE(diff({&kept, 1}, {&whole, 1})->is_same_recording);
 }
 
 TEST(Diff, SaysThatRunsDrift) {
   const std::vector<double> up = {10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7};
-  EXPECT_THAT(diff(runs_with(up), runs_with(up))->why, HasSubstr("Runs drift by"));
+  std::vector<double> up_again = up;
+  for (double& ms : up_again) ms += 0.001;
+  EXPECT_THAT(diff(runs_with(up), runs_with(up_again))->why, HasSubstr("Runs drift by"));
   EXPECT_THAT(diff(runs_with(kTenMs), runs_with(kElevenMs))->why, Not(HasSubstr("drift")));
 }
 
