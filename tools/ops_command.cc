@@ -330,8 +330,8 @@ std::vector<OptionGroup> own_options() {
          .value = "VERSION",
          .help = "the version of torch whose text and numbers are printed, whatever version "
                  "made the file",
-         .otherwise = "2.14",
-         .choices = {"2.13", "2.14"}},
+         .otherwise = "2.15",
+         .choices = {"2.13", "2.14", "2.15"}},
         {.name = "include-python-functions",
          .help = "rows of Python functions and modules too; so does --kind frames, and torch 2.13 "
                  "always has them"},

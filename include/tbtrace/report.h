@@ -33,10 +33,11 @@ namespace TBTRACE_EXPORT tbtrace {
 enum class TorchVersion : std::uint8_t {
   v2_13,
   v2_14,
+  v2_15,
 };
-constexpr TorchVersion kNewestTorch = TorchVersion::v2_14;
+constexpr TorchVersion kNewestTorch = TorchVersion::v2_15;
 
-/// As the command line and Python name it: `2.13`, `2.14`.
+/// As the command line and Python name it: `2.13`, `2.14`, `2.15`.
 std::string_view torch_version_name(TorchVersion version);
 /// nullopt for a name that there is not.
 std::optional<TorchVersion> torch_version_named(std::string_view name);

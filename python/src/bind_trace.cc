@@ -67,7 +67,7 @@ SummaryOptions averages_options(bool group_by_input_shape, int group_by_stack_n,
   options.group_by_stack_n = group_by_stack_n;
   options.group_by_overload_name = group_by_overload_name;
   options.include_python_functions = include_python_functions;
-  choice("torch", torch, {"2.13", "2.14"});
+  choice("torch", torch, {"2.13", "2.14", "2.15"});
   options.torch = *torch_version_named(torch);
   return options;
 }
@@ -262,17 +262,18 @@ void add_facts(nb::class_<PythonTrace>& trace) {
 
 void add_tables(nb::class_<PythonTrace>& trace) {
   trace
-      .def("key_averages", key_averages, "group_by_input_shape"_a = false, "group_by_stack_n"_a = 0,
-           "group_by_overload_name"_a = false, "include_python_functions"_a = false, nb::kw_only(),
-           "torch"_a = "2.14",
-           "What `prof.key_averages()` returned in the process that made the trace, with torch's\n"
-           "arguments and torch's figures: those of the version `torch`, '2.13' or '2.14'. 2.13\n"
-           "always includes Python functions. Raises ValueError for a wrong argument.\n\n"
-           "    print(trace.key_averages(group_by_input_shape=True).table(row_limit=5))",
-           nb::sig("def key_averages(self, group_by_input_shape: bool = False, "
-                   "group_by_stack_n: int = 0, group_by_overload_name: bool = False, "
-                   "include_python_functions: bool = False, *, torch: typing.Literal['2.13', "
-                   "'2.14'] = '2.14') -> Operators"))
+      .def(
+          "key_averages", key_averages, "group_by_input_shape"_a = false, "group_by_stack_n"_a = 0,
+          "group_by_overload_name"_a = false, "include_python_functions"_a = false, nb::kw_only(),
+          "torch"_a = "2.15",
+          "What `prof.key_averages()` returned in the process that made the trace, with torch's\n"
+          "arguments and torch's figures: those of the version `torch`, '2.13', '2.14' or '2.15'.\n"
+          "2.13 always includes Python functions. Raises ValueError for a wrong argument.\n\n"
+          "    print(trace.key_averages(group_by_input_shape=True).table(row_limit=5))",
+          nb::sig("def key_averages(self, group_by_input_shape: bool = False, "
+                  "group_by_stack_n: int = 0, group_by_overload_name: bool = False, "
+                  "include_python_functions: bool = False, *, torch: typing.Literal['2.13', "
+                  "'2.14', '2.15'] = '2.15') -> Operators"))
       .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "torch",
            "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
            "A row per operator.\n\n"
@@ -379,7 +380,7 @@ void bind_trace(nb::module_& module) {
 
   module.def("key_averages", joined_averages, "traces"_a, "group_by_input_shape"_a = false,
              "group_by_stack_n"_a = 0, "group_by_overload_name"_a = false,
-             "include_python_functions"_a = false, nb::kw_only(), "torch"_a = "2.14",
+             "include_python_functions"_a = false, nb::kw_only(), "torch"_a = "2.15",
              "The same for several recordings of one profiler, oldest first, as torch's\n"
              "`acc_events` joins them. Raises ValueError if they are of different processes.\n\n"
              "    tbtrace.key_averages([trace]).table(row_limit=5)",
@@ -387,7 +388,7 @@ void bind_trace(nb::module_& module) {
                      "group_by_input_shape: bool = False, group_by_stack_n: int = 0, "
                      "group_by_overload_name: bool = False, "
                      "include_python_functions: bool = False, *, torch: typing.Literal['2.13', "
-                     "'2.14'] = '2.14') "
+                     "'2.14', '2.15'] = '2.15') "
                      "-> Operators"));
   module.def(
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,

@@ -5,7 +5,7 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// The collector of torch 2.14 writes the annotations of a node as one text,
+/// The collector of torch 2.14 and 2.15 writes the annotations of a node as one text,
 /// `[{"name": "attention", "stream": 61}]`, outermost scope first. Names with escapes stay in it.
 std::string_view innermost_name(std::string_view annotation) {
   constexpr std::string_view kName = "\"name\": \"";

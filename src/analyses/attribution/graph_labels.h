@@ -2,7 +2,7 @@
 // Refers to its Trace, which must outlive it. Immutable.
 // Needs ArgumentGroup::graphs; without it nothing has a label.
 // Source: torch/cuda/graph_annotations.py (mark_kernels), torch/profiler/_chrome_trace_export.py
-// (2.15), torch/profiler/_cupti/monitor_trace.py (2.14).
+// (2.15), torch/profiler/_cupti/monitor_trace.py (2.14; 2.15: _cuspy/trace.py).
 #pragma once
 
 #include <string_view>

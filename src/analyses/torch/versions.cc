@@ -11,6 +11,7 @@ namespace {
 constexpr std::array kRules = {
     TorchRules{TorchVersion::v2_13, "2.13", true},
     TorchRules{TorchVersion::v2_14, "2.14", false},
+    TorchRules{TorchVersion::v2_15, "2.15", false},
 };
 
 }  // namespace
