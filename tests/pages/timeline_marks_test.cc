@@ -208,6 +208,28 @@ TEST(TimelineMarks, CountsCountersThatAreNotNumbers) {
       ElementsAre(std::pair(1000, 1.0), std::pair(2000, 2.5), std::pair(8000, 9007199254740992.0)));
 }
 
+// As torch 2.15 writes them for `PerformanceMetricsConfig`.
+TEST(TimelineMarks, NamesHardwareCountersWithoutTheirEmptySeries) {
+  const auto sample = [](const char* time, const char* value) {
+    return ChromeEvent()
+        .with("ph", "\"C\"")
+        .with("cat", "\"hardware_counters\"")
+        .with("name", "\"sm__cycles_active.avg\"")
+        .with("pid", "\"GPU 1 Counters\"")
+        .with("ts", time)
+        .arg("", value);
+  };
+  const Trace trace = read({op("kernel", "1").with("cat", "\"kernel\"").with("pid", "1"),
+                            sample("10", "55.5"), sample("20", "75")});
+  EXPECT_EQ(unreadable_counters(trace), 0u);
+  const JsonTree header = header_of(trace);
+  ASSERT_EQ(header.find("counters")->items.size(), 1u);
+  const JsonTree& counter = header.find("counters")->items[0];
+  EXPECT_EQ(pages::member(counter, "name"), "sm__cycles_active.avg");
+  EXPECT_EQ(pages::member(counter, "process"), "GPU 1 Counters");
+  EXPECT_THAT(numbers_of(counter, "values"), ElementsAre(55.5, 75));
+}
+
 TEST(TimelineMarks, TellsCountersApartByTheirIds) {
   const JsonTree header = header_of(read({
       op("first", "0", "100"),

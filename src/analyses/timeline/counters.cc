@@ -124,7 +124,8 @@ std::vector<Series> recorded_series(const Trace& trace) {
     one.process = label;
     one.name = trace.string(one.key.name);
     const std::string_view series = trace.string(one.key.series);
-    if (series != "value" && series != one.name) one.name += ": " + std::string(series);
+    if (series.empty() || series == "value" || series == one.name) continue;
+    one.name += ": " + std::string(series);
   }
   std::ranges::stable_sort(all, [](const Series& one, const Series& other) {
     if (one.process != other.process) return in_natural_order(one.process, other.process);
