@@ -19,7 +19,8 @@ enum class GroupKey : std::uint8_t {
   shape,   ///< sizes of the operator's inputs
   stack,   ///< Python frames around the operator, else around the launch
   module,  ///< innermost `nn.Module` frame around the host's side
-  /// Innermost Python frame with a line around the host's side, else the first of a call stack.
+  /// Innermost line of the user's own code around the host's side; a backward pass has the lines of
+  /// its forward operators.
   line,
   device,  ///< number of the device; only work on devices has one
   stream,  ///< the device and its stream

@@ -22,7 +22,7 @@ namespace TBTRACE_EXPORT tbtrace {
 struct MemorySource {
   std::string op = {};  ///< innermost operator open on the thread that allocated; `[unattributed]`
   std::string module = {};  ///< innermost `nn.Module` frame around it
-  std::string line = {};    ///< innermost Python frame with a line, as `model.py(12): forward`
+  std::string line = {};    ///< innermost of the user's own code: `model.py(12): forward`
   /// Estimated from where the memory was allocated and freed; docs/formats/memory.md has the rules.
   MemoryCategory category = MemoryCategory::unknown;
 };
@@ -113,7 +113,7 @@ struct MemoryUseOptions {
 
 /// Fails if `steps` names no step of the trace. Takes O(n log n) time for n events and records.
 /// Needs ArgumentGroup::allocations for addresses and reserved bytes; `line` needs
-/// ArgumentGroup::call_stacks where the trace has no frames.
+/// those of kLineArguments but the inputs.
 Result<MemoryUse> memory_use(const Trace& trace, const MemoryUseOptions& options = {});
 
 /// Why `[unknown]` holds memory at a peak, a sentence or two. Empty if it holds none, or if `use`

@@ -20,6 +20,7 @@
 
 #include "analyses/attribution/device_number.h"
 #include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/own_lines.h"
 #include "analyses/attribution/owners.h"
 #include "analyses/changes/fusions.h"
 #include "analyses/changes/instants.h"
@@ -111,7 +112,7 @@ class RowsOfTrace {
       }
       const EventId owner = owner_of(event);
       add_bounded(module_sum(owner).ns, ns);
-      add_bounded(line_sum(owner).ns, ns);
+      add_bounded(line_sum(event).ns, ns);
     }
     const std::int64_t nothing = instants_.nothing_ns;
     add_bounded(sum_of(sums_[place(DiffBy::part)], step_role_name(StepRole::other)).ns, nothing);
@@ -231,8 +232,11 @@ class RowsOfTrace {
                            [&] { return module.empty() ? kNoModule : module; });
   }
 
-  Sum& line_sum(EventId owner) {
-    const auto line = lines_.of(owner);
+  Sum& line_sum(EventId event) {
+    const DeviceLink* const link = context_.device_link(event);
+    const auto line = link != nullptr                      ? lines_.of_work(*link)
+                      : is_device_work(trace_.kind(event)) ? 0
+                                                           : lines_.of(event);
     return line_sums_.of(static_cast<std::uint64_t>(line),
                          [&] { return line == 0 ? std::string(kNoLine) : lines_.text(line); });
   }
@@ -241,7 +245,7 @@ class RowsOfTrace {
   AnalysisContext context_;
   analyses::ForwardOperators forward_;
   analyses::ModulesOfRanges modules_;
-  analyses::LinesOfRanges lines_;
+  analyses::OwnLines lines_;
   StepInstants instants_;
   const StepBreakdown& breakdown_;
   std::set<TrackId> linked_streams_;

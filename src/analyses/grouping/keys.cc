@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "analyses/attribution/device_number.h"
-#include "analyses/attribution/lines_around.h"
+#include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/own_lines.h"
 #include "analyses/grouping/stacks.h"
 #include "analyses/torch/names.h"
 #include "base/hash.h"
@@ -64,6 +65,9 @@ ArgumentSet group_key_arguments(GroupKeySet keys) {
   if (keys.has(GroupKey::stack) || keys.has(GroupKey::line)) {
     arguments = arguments | ArgumentSet{ArgumentGroup::call_stacks};
   }
+  if (keys.has(GroupKey::line)) {
+    arguments = arguments | ArgumentSet{ArgumentGroup::autograd, ArgumentGroup::python};
+  }
   return arguments;
 }
 
@@ -76,7 +80,9 @@ std::size_t GroupKeys::Hash::operator()(const Parts& parts) const {
 GroupKeys::GroupKeys(const Trace& trace, GroupKeySet keys)
     : trace_(trace), keys_(keys), rank_(trace.identity().rank), missing_(trace, keys) {
   if (needs_host_side(keys)) context_ = std::make_unique<AnalysisContext>(trace);
-  if (keys.has(GroupKey::line)) lines_ = std::make_unique<LinesAround>(trace);
+  if (keys.has(GroupKey::line)) {
+    lines_ = std::make_unique<OwnLines>(trace, ForwardOperators(trace));
+  }
   if (keys.has(GroupKey::stack)) {
     names_ = std::make_unique<TorchNames>(trace);
     stacks_ = std::make_unique<StackGroups>(trace, *names_, kAllFrames, StackSource::either);
@@ -131,8 +137,8 @@ GroupKeys::Parts GroupKeys::parts_of(EventId event) {
     if (module != EventId::none) set(GroupKey::module, number_of(trace_.name(module)));
   }
   if (keys_.has(GroupKey::line)) {
-    const std::string_view line = lines_->of(host);
-    if (!line.empty()) set(GroupKey::line, number_of(line));
+    const OwnLines::Line line = link != nullptr ? lines_->of_work(*link) : lines_->of(event);
+    if (line != 0) set(GroupKey::line, number_of(lines_->text(line)));
   }
   if (keys_.has(GroupKey::thread) && host != EventId::none && is_host_range(trace_.kind(host))) {
     const Track& thread = trace_.track(trace_.events().track(host));

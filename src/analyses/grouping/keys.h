@@ -22,7 +22,7 @@
 
 namespace tbtrace::analyses {
 
-class LinesAround;
+class OwnLines;
 class StackGroups;
 class TorchNames;
 
@@ -63,7 +63,7 @@ class GroupKeys {
   const GroupKeySet keys_;
   const std::optional<std::int64_t> rank_;
   std::unique_ptr<AnalysisContext> context_;  // null if no key needs it
-  std::unique_ptr<LinesAround> lines_;        // likewise
+  std::unique_ptr<OwnLines> lines_;           // likewise
   std::unique_ptr<TorchNames> names_;         // likewise
   std::unique_ptr<StackGroups> stacks_;       // likewise
   StringPool texts_;

@@ -43,8 +43,12 @@ std::string MissingKeys::reason(GroupKey key) const {
       return has_data(trace_, RecordedOption::record_shapes)
                  ? "only operators have some, and the operator is not known or has no inputs"
                  : missing_data_text(trace_, RecordedOption::record_shapes);
-    case GroupKey::stack:
     case GroupKey::line:
+      return has_data(trace_, RecordedOption::with_stack)
+                 ? "no line of your own code was around them or around the operator whose gradient "
+                   "they compute"
+                 : missing_data_text(trace_, RecordedOption::with_stack);
+    case GroupKey::stack:
       return has_data(trace_, RecordedOption::with_stack)
                  ? "no Python frame was around them, as in a backward pass on a thread of its own"
                  : missing_data_text(trace_, RecordedOption::with_stack);

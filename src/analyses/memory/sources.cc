@@ -9,7 +9,8 @@
 
 namespace tbtrace::analyses {
 
-MemorySources::MemorySources(const Trace& trace) : trace_(trace), context_(trace), lines_(trace) {
+MemorySources::MemorySources(const Trace& trace)
+    : trace_(trace), context_(trace), lines_(trace, ForwardOperators(trace)) {
   owners_.reserve(trace.memory().size());
   for_each_memory_owner(trace, call_tree_of(trace),
                         [&](const MemoryRecord&, EventId owner) { owners_.push_back(owner); });
@@ -111,7 +112,7 @@ std::size_t MemorySources::number(std::size_t allocated, std::optional<std::size
       sources_.size());
   if (added) {
     const auto& [name, module_name, line, category] = entry->first;
-    sources_.push_back({std::string(name), std::string(module_name), std::string(line), category});
+    sources_.push_back({std::string(name), std::string(module_name), lines_.text(line), category});
   }
   return entry->second;
 }

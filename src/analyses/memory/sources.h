@@ -15,7 +15,7 @@
 #include <tbtrace/memory.h>
 #include <tbtrace/trace.h>
 
-#include "analyses/attribution/lines_around.h"
+#include "analyses/attribution/own_lines.h"
 #include "base/column.h"
 
 namespace tbtrace::analyses {
@@ -50,10 +50,10 @@ class MemorySources {
   AnalysisContext context_;
   std::vector<EventId> owners_;  // by record: the innermost range that was open
   Column<Phase> phases_;         // by event
-  LinesAround lines_;
+  OwnLines lines_;
   std::map<Process, std::vector<std::int64_t>> backward_starts_;  // sorted
   std::map<Process, std::int64_t> first_step_;
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view, MemoryCategory>,
+  std::map<std::tuple<std::string_view, std::string_view, OwnLines::Line, MemoryCategory>,
            std::size_t>
       numbers_;
   std::vector<MemorySource> sources_;

@@ -7,10 +7,10 @@
 
 #include <tbtrace/lines.h>
 
+#include "analyses/attribution/line_places.h"
 #include "analyses/attribution/owners.h"
 #include "analyses/memory/walk.h"
 #include "analyses/modules/highest_total.h"
-#include "analyses/modules/line_places.h"
 #include "analyses/modules/place_costs.h"
 #include "analyses/modules/place_totals.h"
 #include "analyses/steps/selection.h"
@@ -156,11 +156,11 @@ class LineMemoryAnalysis {
     for (LinePlaces::Line line = 1; line < count; ++line) {
       const PlaceBytes& total = by_line[line];
       if (total.allocated == 0 && total.freed == 0 && total.alive == 0) continue;
-      const LineRow& row = places_.rows()[line];
+      const analyses::PlaceLine& row = places_.rows()[line];
       found.lines.push_back({.file = row.file,
                              .line = row.line,
                              .function = row.function,
-                             .level = row.level,
+                             .level = row.is_function ? LineLevel::function : LineLevel::line,
                              .total = total.bytes(),
                              .self = own[line].bytes(),
                              .peak_bytes = peaks[line].bytes,

@@ -4,7 +4,7 @@
 
 #include <tbtrace/lines.h>
 
-#include "analyses/modules/line_places.h"
+#include "analyses/attribution/line_places.h"
 #include "analyses/modules/lines_report.h"
 #include "analyses/modules/place_costs.h"
 #include "analyses/modules/place_totals.h"
@@ -44,7 +44,12 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
   table.total = analyses::cost_of(every, every);
   table.waiting_ns = bounded(done.waiting_ns);
   for (LinePlaces::Line line = 1; line < places.rows().size(); ++line) {
-    LineRow& row = table.lines.emplace_back(places.rows()[line]);
+    LineRow& row = table.lines.emplace_back();
+    const analyses::PlaceLine& place = places.rows()[line];
+    row.file = place.file;
+    row.line = place.line;
+    row.function = place.function;
+    row.level = place.is_function ? LineLevel::function : LineLevel::line;
     static_cast<ModuleCost&>(row) = analyses::cost_of(own[line], by_line[line]);
     row.calls = own[line].calls;
   }

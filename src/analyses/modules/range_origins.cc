@@ -1,6 +1,5 @@
 #include "analyses/modules/range_origins.h"
 
-#include <tbtrace/lines.h>
 #include <tbtrace/modules.h>
 
 #include "analyses/modules/groups.h"
@@ -28,18 +27,6 @@ std::string_view ModulesOfRanges::of(EventId range) const {
   if (patterns_.empty() || range == EventId::none) return {};
   const Place place = where_.place[index(range)];
   return place == StackTree::kRoot ? std::string_view() : patterns_[place - 1];
-}
-
-LinesOfRanges::LinesOfRanges(const Trace& trace, const ForwardOperators& forward)
-    : places_(trace, false) {
-  where_ = find_line_places(trace, forward, places_);
-}
-
-std::string LinesOfRanges::text(LinePlaces::Line line) const {
-  if (line == 0) return {};
-  const LineRow& row = places_.rows()[line];
-  std::string text = row.file + "(" + std::to_string(row.line) + ")";
-  return row.function.empty() ? text : text + ": " + row.function;
 }
 
 }  // namespace tbtrace::analyses

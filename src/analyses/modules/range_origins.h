@@ -1,5 +1,5 @@
-// The module and the line that each range of the host came from, for tables that name them.
-// Own what they computed; refer to their Trace, which must outlive them. Immutable.
+// The module that each range of the host came from, for tables that name them.
+// Owns what it computed. Immutable.
 #pragma once
 
 #include <string>
@@ -9,8 +9,7 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/attribution/forward_operators.h"
-#include "analyses/modules/line_places.h"
-#include "analyses/modules/work_places.h"
+#include "analyses/attribution/range_places.h"
 
 namespace tbtrace::analyses {
 
@@ -25,27 +24,6 @@ class ModulesOfRanges {
  private:
   WorkPlaces where_;
   std::vector<std::string> patterns_;  // by place - 1
-};
-
-/// The innermost line of the user's own code around each range.
-class LinesOfRanges {
- public:
-  LinesOfRanges(const Trace& trace, const ForwardOperators& forward);
-
-  /// 0: none.
-  LinePlaces::Line of(EventId range) const {
-    return range == EventId::none ? 0 : places_.lines()[where_.place[index(range)]];
-  }
-
-  /// Whether it belongs to what hooks of parameters do when gradients are ready.
-  bool accumulates(EventId range) const { return where_.accumulates[index(range)] != 0; }
-
-  /// `train.py(46): forward`; empty for 0.
-  std::string text(LinePlaces::Line line) const;
-
- private:
-  LinePlaces places_;
-  WorkPlaces where_;
 };
 
 }  // namespace tbtrace::analyses

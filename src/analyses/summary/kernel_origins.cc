@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyses/attribution/own_lines.h"
 #include "analyses/attribution/owners.h"
 #include "analyses/kernels/runs.h"
 #include "analyses/modules/range_origins.h"
@@ -42,22 +43,20 @@ std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const Ker
   const CallTree& tree = call_tree_of(trace);
   const ForwardOperators forward(trace);
   const ModulesOfRanges modules(trace, forward);
-  const LinesOfRanges lines(trace, forward);
-  using Key = std::tuple<std::string_view, std::string_view, LinePlaces::Line, std::string_view>;
+  const OwnLines lines(trace, forward);
+  using Key = std::tuple<std::string_view, std::string_view, OwnLines::Line, std::string_view>;
   std::vector<std::map<Key, Sum>> sums(groups.size());
   for (const KernelRun& run : kernel_runs(trace, std::nullopt)) {
     const std::size_t group = group_of(run.event);
     if (group == groups.size()) continue;
-    EventId owner =
-        owner_of_work(tree, {.activity = run.event, .launch = run.launch, .op = run.op});
-    // Communication that hooks of parameters began is of no place.
-    const bool is_sent = groups[group].family == KernelFamily::collective;
-    if (is_sent && owner != EventId::none && lines.accumulates(owner)) owner = EventId::none;
+    const DeviceLink link = {.activity = run.event, .launch = run.launch, .op = run.op};
+    const EventId owner = owner_of_work(tree, link);
+    const OwnLines::Line line = lines.of_work(link);
     const bool has_operator = run.op != EventId::none;
     Sum& sum = sums[group][{
         has_operator ? trace.name(run.op) : std::string_view(),
-        has_operator ? trace.argument_text(run.op, Argument::input_dims) : std::string_view(),
-        lines.of(owner), modules.of(owner)}];
+        has_operator ? trace.argument_text(run.op, Argument::input_dims) : std::string_view(), line,
+        modules.of(owner)}];
     ++sum.count;
     sum.total_ns += run.duration_ns;
   }

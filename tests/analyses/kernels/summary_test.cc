@@ -1,6 +1,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,16 +12,23 @@
 
 #include <tbtrace/kernels.h>
 
+#include "analyses/attribution/frame_rows.h"
+#include "analyses/modules/model_rows.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
 namespace {
 
+using analyses::add_frame;
+using analyses::ModelRows;
 using fixtures::add;
 using fixtures::finished;
 using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Optional;
+using testing::Pair;
 using testing::SizeIs;
 
 EventId kernel(TraceBuilder& builder, std::string_view name, std::int64_t start,
@@ -39,6 +49,47 @@ void launch(TraceBuilder& builder, std::string_view name, std::int64_t start, st
                 .start = start,
                 .duration = duration,
                 .correlation = correlation});
+}
+
+/// As in the summary and in `lines --own-code`: not that of the library, and in a backward pass
+/// that of the operator whose gradient is computed.
+TEST(KernelSummary, ByLineIsByTheLinesOfTheUsersOwnCode) {
+  ModelRows rows;
+  TraceBuilder& builder = rows.builder();
+  add_frame(builder, "train.py(46): <module>", 0, 100);
+  add_frame(builder, "torch/nn/functional.py(1296): relu", 10, 50);
+  rows.op("aten::relu", 20, 30, 5);
+  launch(builder, "cudaLaunchKernel", 25, 5, 1);
+  kernel(builder, "relu_forward", 30, 10, 1);
+  add(builder, {.name = "autograd::engine::evaluate_function: ReluBackward0",
+                .start = 200,
+                .duration = 50,
+                .thread = 2});
+  rows.node("ReluBackward0", 205, 40, 5);
+  add(builder, {.category = "cuda_runtime",
+                .name = "cudaLaunchKernel",
+                .start = 210,
+                .duration = 5,
+                .thread = 2,
+                .correlation = 2});
+  kernel(builder, "relu_backward", 220, 20, 2);
+  add(builder, {.category = "cuda_runtime",
+                .name = "cudaLaunchKernel",
+                .start = 300,
+                .duration = 5,
+                .thread = 2,
+                .correlation = 3});
+  kernel(builder, "of_nobody", 310, 7, 3);
+  const Trace trace = rows.finished();
+  const KernelSummary by_line = *kernel_summary(trace, {.by = {GroupKey::line}});
+  std::map<std::string, std::optional<std::string>> lines;
+  for (const KernelGroup& group : by_line.groups) lines[group.name] = group.values.line;
+  EXPECT_THAT(lines,
+              ElementsAre(Pair("of_nobody", std::nullopt),
+                          Pair("relu_backward", Optional<std::string>("train.py(46): <module>")),
+                          Pair("relu_forward", Optional<std::string>("train.py(46): <module>"))));
+  EXPECT_THAT(by_line.notes,
+              ElementsAre(HasSubstr("1 of 3 kernels have no line: no line of your own")));
 }
 
 TEST(KernelSummary, CountsKernelsOnlyAndSumsUpCopies) {

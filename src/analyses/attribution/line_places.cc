@@ -1,4 +1,4 @@
-#include "analyses/modules/line_places.h"
+#include "analyses/attribution/line_places.h"
 
 #include "analyses/attribution/call_stack_frames.h"
 #include "analyses/attribution/python_tracks.h"
@@ -23,22 +23,19 @@ Place LinePlaces::place_of_stack(StringId stack) {
   Place place = StackTree::kRoot;
   for (std::size_t frame = frames.size(); frame-- > 0;) {
     const auto source = line_of_frame(frames[frame]);
-    if (source) place = child(place, line(*source, LineLevel::line));
+    if (source) place = child(place, line(*source, false));
   }
   return entry->second = place;
 }
 
-LinePlaces::Line LinePlaces::line(const SourceLine& source, LineLevel level) {
+LinePlaces::Line LinePlaces::line(const SourceLine& source, bool is_function) {
   if (own_code_ && own_code_->is_library(source.file)) return 0;
   const auto [entry, added] = numbers_.try_emplace(
-      std::tuple(std::string(source.file), source.line, std::string(source.function), level),
+      std::tuple(std::string(source.file), source.line, std::string(source.function), is_function),
       static_cast<Line>(rows_.size()));
   if (added) {
-    LineRow& row = rows_.emplace_back();
-    row.file = source.file;
-    row.line = source.line;
-    row.function = source.function;
-    row.level = level;
+    rows_.push_back(
+        {std::string(source.file), source.line, std::string(source.function), is_function});
   }
   return entry->second;
 }
@@ -70,15 +67,15 @@ Place LinePlaces::place_in(Place around, EventId range) {
   // The line that called the function belongs to the function around it.
   if (const auto caller = line_of_place(trace_.argument_text(range, Argument::call_from))) {
     SourceLine source = *caller;
-    const LineRow& above = rows_[lines_[around]];
+    const PlaceLine& above = rows_[lines_[around]];
     const std::string function = above.file == source.file ? above.function : "";
     source.function = function;
-    around = child(around, line(source, LineLevel::line));
+    around = child(around, line(source, false));
   }
   const auto [entry, added] = names_.try_emplace(trace_.events().name(range), 0);
   if (added) {
     const auto source = line_of_frame(trace_.name(range));
-    if (source) entry->second = line(*source, LineLevel::function);
+    if (source) entry->second = line(*source, true);
   }
   return child(around, entry->second);
 }

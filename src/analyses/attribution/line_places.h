@@ -10,15 +10,22 @@
 #include <unordered_map>
 #include <vector>
 
-#include <tbtrace/lines.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/attribution/own_code.h"
+#include "analyses/attribution/range_places.h"
 #include "analyses/attribution/source_lines.h"
-#include "analyses/modules/work_places.h"
 #include "base/id_map.h"
 
 namespace tbtrace::analyses {
+
+/// A line, or a function, which begins at `line`.
+struct PlaceLine {
+  std::string file;
+  std::int64_t line = 0;
+  std::string function;
+  bool is_function = false;
+};
 
 /// An operator's `Call stack` has all functions that were active, so it is the whole way to its
 /// place, and so for what is inside the operator. In processes whose Python frames are ranges these
@@ -47,10 +54,10 @@ class LinePlaces {
   const std::vector<Line>& lines() const { return lines_; }
 
   /// What the lines are; line 0 is none.
-  const std::vector<LineRow>& rows() const { return rows_; }
+  const std::vector<PlaceLine>& rows() const { return rows_; }
 
  private:
-  Line line(const SourceLine& source, LineLevel level);
+  Line line(const SourceLine& source, bool is_function);
   Place place_of_stack(StringId stack);
   Place child(Place around, Line line);
 
@@ -61,8 +68,8 @@ class LinePlaces {
   std::unordered_map<StringId, Line> names_;       // of Python frames, by name; 0: not a line
   std::vector<Place> parents_ = {StackTree::kRoot};
   std::vector<Line> lines_ = {0};
-  std::vector<LineRow> rows_ = {{}};
-  std::map<std::tuple<std::string, std::int64_t, std::string, LineLevel>, Line> numbers_;
+  std::vector<PlaceLine> rows_ = {{}};
+  std::map<std::tuple<std::string, std::int64_t, std::string, bool>, Line> numbers_;
   IdMap children_;  // by place and line
 };
 
