@@ -1,5 +1,6 @@
 #include "analyses/flops/counted_operators.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -267,7 +268,7 @@ std::vector<CountedOperator> counted_operators(const Trace& trace) {
 
 OperatorCounts operator_counts(const Trace& trace) { return Counting(trace).run(); }
 
-std::optional<std::uint64_t> samples_in(const Trace& trace, EventId op) {
+std::optional<FirstDimension> first_dimension(const Trace& trace, EventId op) {
   if (trace.kind(op) != EventKind::cpu_op) return std::nullopt;
   const int position = position_of_samples(trace.name(op));
   if (position < 0) return std::nullopt;
@@ -277,9 +278,25 @@ std::optional<std::uint64_t> samples_in(const Trace& trace, EventId op) {
   if (input == nullptr || input->empty()) return std::nullopt;
   const FlopRule* rule = flop_rule(trace.name(op));
   const Sizes* weight = inputs.tensor(1);
-  const bool is_unbatched = rule != nullptr && is_convolution(*rule) && weight != nullptr &&
-                            weight->size() == input->size() + 1;
-  return is_unbatched ? 1 : input->front();
+  if (rule != nullptr && is_convolution(*rule)) {
+    const bool is_unbatched = weight != nullptr && weight->size() == input->size() + 1;
+    return FirstDimension{is_unbatched ? 1 : input->front(), false};
+  }
+  const bool is_embedding = trace.name(op).starts_with("aten::embedding");
+  return FirstDimension{input->front(), input->size() < (is_embedding ? 2U : 3U)};
+}
+
+bool has_factors(const Trace& trace, EventId op, std::uint64_t size) {
+  const InputTexts texts = inputs_of(trace, op);
+  const OperatorInputs inputs(trace.string(texts.dims), {}, {});
+  for (std::size_t position = 0; position < inputs.size(); ++position) {
+    const Sizes* const sizes = inputs.tensor(static_cast<int>(position));
+    if (sizes == nullptr || sizes->size() < 3) continue;
+    const std::uint64_t first = sizes->front();
+    if (first == 0 || first >= size || size % first != 0) continue;
+    if (std::find(sizes->begin() + 1, sizes->end(), size / first) != sizes->end()) return true;
+  }
+  return false;
 }
 
 }  // namespace tbtrace::analyses

@@ -38,8 +38,21 @@ struct OperatorCounts {
 
 OperatorCounts operator_counts(const Trace& trace);
 
-/// Samples that an operator takes at once, if it may be a model's first: the first dimension of the
-/// input of a convolution or linear layer, or of the indices of an embedding. nullopt for others.
-std::optional<std::uint64_t> samples_in(const Trace& trace, EventId op);
+/// What a model's first layer takes at once: the first dimension of the input of a convolution or
+/// linear layer, or of the indices of an embedding.
+struct FirstDimension {
+  std::uint64_t size = 0;
+  /// The input may have two dimensions in this one, such as batch times sequence: it is a matrix,
+  /// or a list of indices.
+  bool may_be_flattened = false;
+};
+
+/// nullopt for what cannot be a first layer. A matrix that `addmm` takes outside of a linear layer
+/// is one, too: compiled code flattens what layers take.
+std::optional<FirstDimension> first_dimension(const Trace& trace, EventId op);
+
+/// Whether `size` is the product of two dimensions of one of an operator's inputs with three or
+/// more, the first and another one, so that it is no size of a batch.
+bool has_factors(const Trace& trace, EventId op, std::uint64_t size);
 
 }  // namespace tbtrace::analyses

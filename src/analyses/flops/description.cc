@@ -66,7 +66,7 @@ forward_macs | integer or null | outside of backward passes
 backward_macs | integer or null | in autograd's nodes
 recomputed_macs | integer or null | forward operators in the backward pass (activation checkpointing): those in a node that have a sequence number of their own. Gradients of gradients count here, too
 steps | integer | the chosen `ProfilerStep#N`, else all
-samples | integer or null | what the first layer of each chosen step took: the first dimension of the first input of its first convolution, linear layer or embedding, so of several batches in a step the first; null if there is none, or no steps
+samples | integer or null | what the first layer of each chosen step took: the first dimension of the first input of its first convolution, linear layer or embedding, so of several batches in a step the first; null if there is none, or no steps, and if that dimension may be batch times sequence: indices in one dimension, a matrix outside of `aten::linear`, or a matrix whose rows are the product of two dimensions of another operator's input in the step
 forward_macs_in_steps | integer or null | `forward_macs` that a step started
 forward_macs_per_sample | number or null | these by `samples`: per image, per sequence
 flops_in_steps | integer or null | `flops` that a step started

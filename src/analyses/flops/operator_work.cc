@@ -252,13 +252,23 @@ class Rows {
   struct FirstLayer {
     StringId name = StringId::empty;
     StringId dims = StringId::empty;
-    bool had_backward = false;  ///< after it
+    bool had_backward = false;         ///< after it
+    std::uint64_t flattened_size = 0;  ///< its first dimension if that may be two; 0: it is one
   };
 
   /// Of each chosen step what its first layer took. Unknown if that runs again after a backward
-  /// pass, as where gradients of several batches are accumulated.
+  /// pass, as where gradients of several batches are accumulated, and if it took rows that may be
+  /// those of several samples, such as the tokens of sentences.
   void count_samples() {
     std::map<const Step*, FirstLayer> first_layers;
+    bool is_known = true;
+    std::set<std::pair<std::uint64_t, StringId>> seen;  // sizes with shapes that do not factor them
+    const auto has_factors_of = [&](const FirstLayer& layer, EventId op) {
+      if (layer.flattened_size == 0 || trace_.kind(op) != EventKind::cpu_op) return false;
+      const StringId dims = inputs_of(trace_, op).dims;
+      return dims != StringId::empty && seen.emplace(layer.flattened_size, dims).second &&
+             analyses::has_factors(trace_, op, layer.flattened_size);
+    };
     for (const EventId op : trace_.by_start()) {
       const Step* const step = context_.step_of(op);
       if (step == nullptr || !is_chosen(op)) continue;
@@ -272,15 +282,18 @@ class Rows {
                               trace_.events().name(op) == first->second.name &&
                               inputs_of(trace_, op).dims == first->second.dims;
         if (is_again) summary_.has_several_batches = true;
+        is_known = is_known && !has_factors_of(first->second, op);
         continue;
       }
-      const std::optional<std::uint64_t> samples = analyses::samples_in(trace_, op);
+      const std::optional<analyses::FirstDimension> samples = analyses::first_dimension(trace_, op);
       if (!samples) continue;
-      first_layers.emplace(step,
-                           FirstLayer{trace_.events().name(op), inputs_of(trace_, op).dims, false});
-      summary_.samples = saturating_sum(summary_.samples.value_or(0), *samples);
+      const bool is_linear = trace_.name(op).starts_with("aten::linear");
+      if (samples->may_be_flattened && !is_linear) is_known = false;
+      first_layers.emplace(step, FirstLayer{trace_.events().name(op), inputs_of(trace_, op).dims,
+                                            false, samples->may_be_flattened ? samples->size : 0});
+      summary_.samples = saturating_sum(summary_.samples.value_or(0), samples->size);
     }
-    if (summary_.has_several_batches) summary_.samples.reset();
+    if (summary_.has_several_batches || !is_known) summary_.samples.reset();
   }
 
   void describe(std::int64_t window_ns) {

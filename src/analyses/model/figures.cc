@@ -216,7 +216,8 @@ class FiguresOfModel {
       return "a step has several batches, each with its backward pass; " +
              options_.how_to_set_the_samples;
     }
-    return "no layer's input tells it; " + options_.how_to_set_the_samples;
+    return "no layer's input tells it: the rows of a matrix can be batch times sequence; " +
+           options_.how_to_set_the_samples;
   }
 
   std::optional<double> samples_of(const OperatorWorkSummary& work) const {

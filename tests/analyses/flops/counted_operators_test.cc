@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -239,14 +240,21 @@ TEST(CountedOperators, CountOnlyOperators) {
   EXPECT_THAT(counted_operators(finished(builder)), IsEmpty());
 }
 
-TEST(SamplesIn, AreTheFirstDimensionOfWhatMayBeAFirstLayer) {
-  const auto of = [](std::string_view name, std::string_view dims) {
-    return samples_in(trace_of({{name, 0, 5, dims}}), EventId{0});
+TEST(FirstDimensionOf, WhatMayBeAFirstLayerCanBeABatchOrTwoDimensions) {
+  using Found = std::optional<std::pair<std::uint64_t, bool>>;
+  const auto of = [](std::string_view name, std::string_view dims) -> Found {
+    const auto found = first_dimension(trace_of({{name, 0, 5, dims}}), EventId{0});
+    if (!found) return std::nullopt;
+    return std::pair(found->size, found->may_be_flattened);
   };
   EXPECT_EQ(of("aten::add", "[[9, 9], [9, 9], []]"), std::nullopt);
-  EXPECT_THAT(of("aten::conv2d", "[[32, 3, 8, 8], [4, 3, 3, 3]]"), Optional(32U));
-  EXPECT_THAT(of("aten::embedding", "[[200, 16], [5, 3]]"), Optional(5U));
-  EXPECT_THAT(of("aten::conv2d", "[[3, 8, 8], [4, 3, 3, 3]]"), Optional(1U));
+  EXPECT_EQ(of("aten::conv2d", "[[32, 3, 8, 8], [4, 3, 3, 3]]"), Found({32, false}));
+  EXPECT_EQ(of("aten::conv2d", "[[3, 8, 8], [4, 3, 3, 3]]"), Found({1, false}));
+  EXPECT_EQ(of("aten::embedding", "[[200, 16], [5, 3]]"), Found({5, false}));
+  EXPECT_EQ(of("aten::embedding", "[[200, 16], [15]]"), Found({15, true}));
+  EXPECT_EQ(of("aten::linear", "[[5, 3, 16], [8, 16]]"), Found({5, false}));
+  EXPECT_EQ(of("aten::linear", "[[15, 16], [8, 16]]"), Found({15, true}));
+  EXPECT_EQ(of("aten::addmm", "[[8], [15, 16], [16, 8]]"), Found({15, true}));
   EXPECT_EQ(of("aten::mm", kMatrices), std::nullopt);
 }
 

@@ -307,6 +307,26 @@ TEST(OperatorWork, OfStepsIsWhatTheyStarted) {
   EXPECT_FALSE(operator_work(trace, {.steps = StepRange{7, 9}}).ok());
 }
 
+TEST(OperatorWork, SamplesAreUnknownIfTheFirstLayersRowsMayBeTokens) {
+  const auto samples = [](std::string_view name, const char* dims, const char* of_another) {
+    Recording recording;
+    recording.step(1, 0, 1000);
+    recording.op(name, 5, 10, dims, R"(["float", "float", "float"])");
+    recording.op("aten::_softmax", 300, 310, of_another, R"(["float"])");
+    return operator_work(recording.trace())->samples;
+  };
+  const char* const kMatrix = "[[2048, 64], [32, 64]]";
+  EXPECT_THAT(samples("aten::linear", kMatrix, "[[2048, 32]]"), Optional(2048U));
+  EXPECT_THAT(samples("aten::linear", kMatrix, "[[2048, 4, 8]]"), Optional(2048U));
+  EXPECT_EQ(samples("aten::linear", kMatrix, "[[16, 128, 32]]"), std::nullopt);
+  EXPECT_EQ(samples("aten::linear", kMatrix, "[[16, 4, 128, 8]]"), std::nullopt) << "heads";
+  EXPECT_EQ(samples("aten::linear", kMatrix, "[[1, 2048, 32]]"), std::nullopt) << "one sequence";
+  EXPECT_EQ(samples("aten::addmm", "[[32], [2048, 64], [64, 32]]", "[[2048, 32]]"), std::nullopt)
+      << "compiled code";
+  EXPECT_THAT(samples("aten::linear", "[[16, 128, 64], [32, 64]]", "[[16, 4, 128, 8]]"),
+              Optional(16U));
+}
+
 TEST(OperatorWork, SamplesOfStepsWithSeveralBatchesAreUnknown) {
   const auto work = [](const char* second_dims, bool has_backward_between) {
     Recording recording;
