@@ -90,6 +90,15 @@ class FiguresOfModel {
                                   : "no such step is whole: the recording ended too early";
   }
 
+  /// Of the chosen ones.
+  std::string of_recorded_steps() const {
+    const auto recorded = std::ranges::count_if(trace_.steps(), [&](const Step& step) {
+      return !options_.steps || options_.steps->contains(step.number);
+    });
+    if (static_cast<std::size_t>(recorded) == breakdown_.steps.size()) return {};
+    return ", of " + std::to_string(recorded) + " in the recording";
+  }
+
   double steps() const { return static_cast<double>(breakdown_.steps.size()); }
 
   void add_parameters(const ModuleTree& modules) {
@@ -281,7 +290,7 @@ class FiguresOfModel {
     for (const StepTime& step : breakdown_.steps) ns.push_back(step.duration_ns());
     std::ranges::sort(ns);
     add("steps", static_cast<std::uint64_t>(ns.size()), FigureOrigin::counted,
-        ns.empty() ? why_no_steps() : "that the times below are of");
+        ns.empty() ? why_no_steps() : "that the times below are of" + of_recorded_steps());
     const std::string note = ns.empty() ? why_no_steps() : "with the profiler on";
     const auto put = [&](const char* name, std::size_t least, auto value) {
       const bool has_enough = !ns.empty() && ns.size() >= least;
