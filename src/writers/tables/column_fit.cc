@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string_view>
 
 #include "base/utf8.h"
@@ -19,6 +20,38 @@ std::size_t columns_that_fit(std::span<const ColumnWidth> columns, std::size_t l
     if (used > line && column >= kFewestColumns) return column;
   }
   return columns.size();
+}
+
+constexpr std::string_view kMark = "...";
+
+/// A place in code, `/home/me/model.py(12): forward` or `/home/me/model.py`, by its indices.
+struct CodePlaceParts {
+  std::size_t file = 0;  ///< where the file's name begins
+  std::size_t end = 0;   ///< after it and its line
+};
+
+std::optional<CodePlaceParts> parts_of_place(std::string_view text) {
+  std::size_t file_end = text.ends_with(".py") ? text.size() : std::string_view::npos;
+  std::size_t end = text.size();
+  for (std::size_t open = text.find(".py("); file_end > text.size() && open < text.size();
+       open = text.find(".py(", open + 1)) {
+    const std::size_t line = open + std::string_view(".py(").size();
+    const std::size_t close = text.find_first_not_of("0123456789", line);
+    if (close >= text.size() || close == line || text[close] != ')') continue;
+    file_end = line - 1;
+    end = close + 1;
+  }
+  if (file_end > text.size()) return std::nullopt;
+  const std::size_t separator = text.substr(0, file_end).find_last_of("/\\");
+  return CodePlaceParts{separator == std::string_view::npos ? 0 : separator + 1, end};
+}
+
+std::string without_middle(const std::string& text, std::size_t width) {
+  if (width <= kMark.size()) return std::string(utf8_prefix(text, width));
+  const std::size_t end = width / 3;
+  std::string result(utf8_prefix(text, width - kMark.size() - end));
+  result += kMark;
+  return result + text.substr(utf8_prefix(text, utf8_length(text) - end).size());
 }
 
 }  // namespace
@@ -52,14 +85,20 @@ std::vector<std::size_t> fit_columns(std::span<const ColumnWidth> columns, std::
 }
 
 std::string cut_middle(const std::string& text, std::size_t width) {
-  constexpr std::string_view kMark = "...";
   const std::size_t length = utf8_length(text);
   if (length <= width) return text;
-  if (width <= kMark.size()) return std::string(utf8_prefix(text, width));
-  const std::size_t end = width / 3;
-  std::string result(utf8_prefix(text, width - kMark.size() - end));
-  result += kMark;
-  return result + text.substr(utf8_prefix(text, length - end).size());
+  const std::optional<CodePlaceParts> parts = parts_of_place(text);
+  if (!parts) return without_middle(text, width);
+  const std::string place = text.substr(parts->file);
+  const std::size_t place_length = utf8_length(place);
+  if (place_length + kMark.size() <= width) {
+    const std::string_view left = utf8_prefix(text, length - (width - kMark.size()));
+    return std::string(kMark) + text.substr(left.size());
+  }
+  if (place_length <= width) return place;
+  const std::string line = text.substr(parts->file, parts->end - parts->file);
+  if (utf8_length(line) + kMark.size() > width) return without_middle(place, width);
+  return std::string(utf8_prefix(place, width - kMark.size())) + std::string(kMark);
 }
 
 }  // namespace tbtrace::writers

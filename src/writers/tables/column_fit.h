@@ -21,7 +21,8 @@ struct ColumnWidth {
 std::vector<std::size_t> fit_columns(std::span<const ColumnWidth> columns, std::size_t line);
 
 /// `text` in at most `width` characters: its middle is replaced by `...`, because names of kernels
-/// and paths differ at both ends.
+/// and paths differ at both ends. Of a place in code, such as `/home/me/model.py(12): forward`, the
+/// first folders are, so that the file's name and the line stay.
 std::string cut_middle(const std::string& text, std::size_t width);
 
 }  // namespace tbtrace::writers
