@@ -1,5 +1,6 @@
 // A button that opens a list with a search: one of a few, or of thousands.
 import { h } from "./dom.js";
+import { Popup } from "./popup.js";
 import { matchingPlaces } from "../data/runs.js";
 
 /** @typedef {{value: string, label: string, note: string}} PickerItem */
@@ -58,26 +59,11 @@ export class Picker {
     /** @private */
     this.count = h("p", { class: "quiet", role: "status" });
     /** @private */
-    this.sheet = h("div", {
-      class: "picker-sheet", role: "dialog", "aria-label": `Choose: ${what}`, hidden: true,
-      // Pressing a row would move the focus to what is around the picker and can have it (`main`),
-      // and the list would be closed before the click arrives.
-      onmousedown: (/** @type {MouseEvent} */ event) => {
-        if (event.target !== this.search) event.preventDefault();
-      },
-    }, this.search, this.list, this.count);
-    this.element = h("div", {
-      class: "picker", onfocusout: (/** @type {FocusEvent} */ event) => {
-        const next = /** @type {Node | null} */ (event.relatedTarget);
-        if (next && !this.element.contains(next)) this.close(false);
-      },
-    }, this.button, this.sheet);
+    this.sheet = h("div", { class: "picker-sheet", role: "dialog", "aria-label": `Choose: ${what}`,
+                            hidden: true }, this.search, this.list, this.count);
+    this.element = h("div", { class: "picker" }, this.button, this.sheet);
     /** @private */
-    this.outside = (/** @type {Event} */ event) => {
-      if (!this.element.contains(/** @type {Node} */ (event.target))) this.close(false);
-    };
-    /** The whole window lost the focus: to the page around. @private */
-    this.away = () => this.close(false);
+    this.popup = new Popup(this.element, (focus) => this.close(focus));
   }
 
   /**
@@ -109,8 +95,7 @@ export class Picker {
     this.mark();
     this.search.focus({ preventScroll: true });
     this.placeSheet();
-    document.addEventListener("pointerdown", this.outside, true);
-    addEventListener("blur", this.away);
+    this.popup.opened();
   }
 
   /** The sheet stays within the window. @private */
@@ -128,11 +113,10 @@ export class Picker {
    */
   close(focus) {
     if (this.sheet.hidden) return;
+    this.popup.closed();
     this.sheet.hidden = true;
     this.button.setAttribute("aria-expanded", "false");
     this.list.replaceChildren();
-    document.removeEventListener("pointerdown", this.outside, true);
-    removeEventListener("blur", this.away);
     if (focus) this.button.focus();
   }
 
@@ -192,7 +176,6 @@ export class Picker {
     else if (event.key === "Home" && event.ctrlKey) this.active = 0;
     else if (event.key === "End" && event.ctrlKey) this.active = last;
     else if (event.key === "Enter") this.take(this.active);
-    else if (event.key === "Escape") this.close(true);
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -2,7 +2,7 @@
 import { h, copyAndSay } from "./dom.js";
 import { formatValue, exactValue, labelOf, meaningParts, shownUnit, unitOf,
          countOf } from "./format.js";
-import { makeMenu } from "./menu.js";
+import { popupMenu } from "./popup.js";
 import { hasValues } from "../data/table.js";
 import { shellWord } from "../data/table_export.js";
 
@@ -36,7 +36,7 @@ export function columnChooser(table, chosen, changed) {
       h("span", null, labelOf(column.key), filled ? "" : " (no values)"));
   });
   const list = h("div", null, fill());
-  return makeMenu("Columns", list, h("button", {
+  return popupMenu("Columns", list, h("button", {
     type: "button", class: "link", onclick: () => {
       changed(null);
       chosen = shownAtFirst(table);

@@ -2,7 +2,7 @@
 import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { keyRows, timelineKeys } from "../parts/help.js";
-import { makeMenu } from "../parts/menu.js";
+import { popupMenu } from "../parts/popup.js";
 import { timelineKinds } from "./kinds.js";
 import { timelineMoment } from "./moments.js";
 import { timelineParent, timelineSelf } from "./queries.js";
@@ -56,7 +56,7 @@ export function timelineNotes(source, canAsk) {
 
 /** @returns {HTMLElement} */
 export function timelineHelp() {
-  return makeMenu("Keys", h("dl", { class: "timeline-keys" }, keyRows(timelineKeys)));
+  return popupMenu("Keys", h("dl", { class: "timeline-keys" }, keyRows(timelineKeys)));
 }
 
 /**

@@ -21,6 +21,7 @@ import xml.etree.ElementTree as ElementTree
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
+from e2e.pages.by_hand import Hand, check_columns, check_help, check_menu
 from e2e.pages.hostile import write_hostile_trace
 from e2e.pages.page_test import AXE, DESK, PHONE, VIOLATIONS
 
@@ -104,8 +105,8 @@ def rename(path, stacks, node, side, paths):
 class Opened:
     """A page, with what it says and asks for."""
 
-    def __init__(self, browser, file, size, theme="light", fragment=""):
-        self.context = browser.new_context(viewport=size, offline=True, color_scheme=theme)
+    def __init__(self, browser, file, size, theme="light", fragment="", **options):
+        self.context = browser.new_context(viewport=size, offline=True, color_scheme=theme, **options)
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000)
         self.said, self.asked, self.file = [], [], file
@@ -186,6 +187,22 @@ def check_use(browser, file):
         again.close()
 
 
+def check_by_hand(browser, file):
+    """Its menus, a row and its sides, by a mouse and by a finger."""
+    for touches in (False, True):
+        opened = Opened(browser, file, DESK, has_touch=touches)
+        hand, where = Hand(opened.page, touches), f"{file.name} by {'finger' if touches else 'mouse'}"
+        opened.page.wait_for_selector(".comparison .grid-body .row")
+        check_help(hand, where)
+        check_menu(hand, where, "Columns")
+        check_columns(hand, where)
+        hand.press(".comparison .grid-body .row")
+        opened.page.wait_for_selector(".row-sides")
+        hand.press(".row-sides [aria-label=Close]")
+        check(opened.page.locator(".row-sides").count() == 0, f"{where}: a row closes")
+        opened.close()
+
+
 def check_svg(browser, file):
     """The script says of each frame what the still picture says; what is gone and new is marked."""
     opened = Opened(browser, file, DESK)
@@ -256,6 +273,7 @@ def main():
             check_page(browser, page, looks, options.screenshots)
             if number == 0:
                 check_use(browser, page)
+                check_by_hand(browser, page)
             check_svg(browser, svg)
         check_hostile(browser, options.tbtrace, folder)
         browser.close()

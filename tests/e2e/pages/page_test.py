@@ -20,6 +20,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
+from e2e.pages.by_hand import Hand, check_gap_link, check_help
 from e2e.pages.hostile import write_hostile_trace
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
@@ -210,6 +211,18 @@ def check_pointer(browser, file, touch):
     opened.close()
 
 
+def check_gaps(browser, tbtrace, file, trace):
+    """The link of a finding's gap frames a gap of the table; the help by a mouse and by a finger."""
+    rows = json.loads(subprocess.run([tbtrace, "gaps", trace, "--format", "json", "-q"], check=True, capture_output=True).stdout)
+    gaps = {(row["start_ns"], row["start_ns"] + row["duration_ns"]) for row in rows["rows"]}
+    for touches in (False, True):
+        opened = Opened(browser, file, DESK, "light", has_touch=touches)
+        hand, where = Hand(opened.page, touches), f"{file.name} by {'finger' if touches else 'mouse'}"
+        check_help(hand, where)
+        check_gap_link(hand, where, gaps)
+        opened.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", required=True)
@@ -245,6 +258,7 @@ def main():
         check_keys(browser, pages[0])
         for touch in (False, True):
             check_pointer(browser, pages[0], touch)
+        check_gaps(browser, options.tbtrace, pages[-1], options.files[-1])
         browser.close()
     print(f"{check.count} checks; the slowest view: {slowest[1]}, {slowest[0]:.0f} ms")
     check(options.slowest is None or slowest[0] <= options.slowest, f"slower than {options.slowest} ms")

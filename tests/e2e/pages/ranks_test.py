@@ -16,6 +16,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
+from e2e.pages.by_hand import Hand, check_columns, check_help, check_menu
 from e2e.pages.compare_test import Opened, address_of
 from e2e.pages.hostile import NAMES
 from e2e.pages.page_test import AXE, DESK, PHONE, VIOLATIONS
@@ -101,6 +102,30 @@ def check_use(browser, file, truth):
     opened.close()
 
 
+def check_by_hand(browser, file):
+    """The choices, the ranks, the menus and the cells, by a mouse and by a finger."""
+    for touches in (False, True):
+        opened = Opened(browser, file, DESK, has_touch=touches)
+        page, where = opened.page, f"{file.name} by {'finger' if touches else 'mouse'}"
+        hand = Hand(page, touches)
+        page.wait_for_selector(".cell-board")
+        check_help(hand, where)
+        for choice in page.locator(".ranks .choice").all():
+            hand.press(choice)
+            check(choice.get_attribute("aria-pressed") == "true", f"{where}: {choice.inner_text()} is chosen")
+        before = address_of(page)
+        hand.press(page.locator(".rank-choices label").last)
+        check(address_of(page) != before, f"{where}: a rank is chosen")
+        check_menu(hand, where, "Columns")
+        check_columns(hand, where)
+        hand.press_middle(page.locator(".cell-board canvas").first)
+        if touches:
+            check("Rank" in page.locator(".cell-board").first.get_attribute("aria-valuetext"), f"{where}: a cell is read")
+        else:
+            page.wait_for_selector(".timeline-board")
+        opened.close()
+
+
 def check_left_out(browser, file):
     """Ranks that do not fit are said."""
     opened = Opened(browser, file, DESK)
@@ -159,6 +184,7 @@ def main():
         check_looks(browser, pages["many"], [(DESK, "light"), (PHONE, "light")], options.screenshots)
         check_looks(browser, pages["pipeline"], [(DESK, "dark")], options.screenshots)
         check_use(browser, pages["slow"], slow)
+        check_by_hand(browser, pages["slow"])
         check_left_out(browser, pages["many"])
         check_hostile(browser, options.tbtrace, folder / "hostile")
         browser.close()

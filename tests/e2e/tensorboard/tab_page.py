@@ -171,6 +171,11 @@ class Tab:
         target = self.frame.locator(target) if isinstance(target, str) else target
         target.first.tap() if self.has_touch else target.first.click()
 
+    def press_around(self):
+        """Presses TensorBoard's own bar, outside of the tab."""
+        target = self.page.locator("[role=tab][aria-selected=true]").first
+        target.tap() if self.has_touch else target.click()
+
     def pick_by_pointer(self, what, text, nth=0):
         self.press(self.frame.locator(".picker-button", has_text=what).nth(nth))
         self.page.keyboard.type(text)  # of a thousand, not all are drawn
