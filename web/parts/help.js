@@ -62,7 +62,8 @@ export function helpDialog(version, isAlone, hasTimeline) {
  */
 export function makeDialog(label, ...content) {
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-label": label },
-    h("h2", null, label), content,
+    // Otherwise a dialog that is higher than the window opens at its button, which is its end.
+    h("h2", { tabindex: -1, autofocus: true }, label), content,
     h("form", { method: "dialog" }, h("button", { value: "close" }, "Close"))));
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();

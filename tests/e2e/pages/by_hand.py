@@ -63,6 +63,7 @@ def check_help(hand, where):
     for close in ("button", "Escape", "beside"):
         hand.press("[aria-label=Help]")
         check("this help" in dialog.inner_text(), f"{where}: the help opens")
+        check(dialog.evaluate("(dialog) => dialog.scrollTop") == 0, f"{where}: the help opens at its beginning")
         if close == "button":
             hand.press(dialog.locator("button"))
         elif close == "Escape":

@@ -218,7 +218,9 @@ def check_gaps(browser, tbtrace, file, trace):
     for touches in (False, True):
         opened = Opened(browser, file, DESK, "light", has_touch=touches)
         hand, where = Hand(opened.page, touches), f"{file.name} by {'finger' if touches else 'mouse'}"
+        opened.page.set_viewport_size({"width": 1280, "height": 500})
         check_help(hand, where)
+        opened.page.set_viewport_size(DESK)
         check_gap_link(hand, where, gaps)
         opened.close()
 
