@@ -43,7 +43,7 @@ Evidence gap_evidence(const Trace& trace, const char* what, TimeRange gap, const
 std::vector<Evidence> idle_evidence(const FindingFacts& facts, std::string_view what,
                                     const IdlePart& part) {
   return {{std::string(what), part.ns, "ns", ""},
-          gap_evidence(facts.trace, "longest gap", part.longest_gap, "", part.ended_by)};
+          gap_evidence(facts.trace, "longest gap, all of it", part.longest_gap, "", part.ended_by)};
 }
 
 /// What a finding would gain at most: `ns` of all recorded steps.
