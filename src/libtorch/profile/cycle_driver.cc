@@ -143,12 +143,6 @@ CycleDriver::CycleDriver(Profiler& profiler, const ProfilerOptions& options)
                !options_.activities.empty(), [this](std::string_view sentence) { warn(sentence); });
 }
 
-CycleDriver::~CycleDriver() {
-  results_.finish();  // before the journal, which has what could not be written
-  results_.clear();   // and has the rest no more
-  end_journal();
-}
-
 void CycleDriver::end_journal() {
   if (journal_ == nullptr) return;
   journal_->end();

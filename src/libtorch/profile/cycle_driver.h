@@ -39,7 +39,6 @@ class CycleDriver final : public recorder::CycleTarget {
   CycleDriver(Profiler& profiler, const ProfilerOptions& options);
   CycleDriver(const CycleDriver&) = delete;
   CycleDriver& operator=(const CycleDriver&) = delete;
-  ~CycleDriver() override;
 
   recorder::Cycle& cycle() { return cycle_; }
   Results& results() { return results_; }

@@ -53,8 +53,10 @@ class Profiler::State final : public recorder::ProcessListener {
     recorder::add_listener(*this);
   }
 
+  /// Leaves the list when all is written: until then the end of the program waits for it.
   ~State() override {
     stop_without_exceptions();
+    if (!is_inherited()) write_the_rest();
     recorder::remove_listener(*this);
     if (is_inherited()) static_cast<void>(driver_.release());
   }
@@ -195,6 +197,27 @@ class Profiler::State final : public recorder::ProcessListener {
       driver_->results().finish_summaries();
     } catch (...) {
       // The listener threw.
+    }
+  }
+
+  /// For the profiler's own end. close() may be called meanwhile.
+  void write_the_rest() noexcept {
+    try {
+      {
+        const auto pass = gate_.enter();
+        driver_->results().finish_summaries();
+      }
+      driver_->results().wait_until(std::nullopt);  // not within, as in close()
+      if (is_inherited()) return;
+      const auto pass = gate_.enter();
+      driver_->results().clear();  // so that the journal need not keep what they are made of
+    } catch (...) {
+      // The listener threw.
+    }
+    try {
+      if (!is_inherited()) driver_->end_journal();
+    } catch (...) {
+      // Likewise.
     }
   }
 

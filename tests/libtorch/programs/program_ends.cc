@@ -270,6 +270,17 @@ int main(int argc, char** argv) {
     std::cout << "recording" << std::endl;
     train_for_ever();
   }
+  if (way == "sigint_twice_in_destructor") {
+    ProfilerOptions slow = options(folder, {.close_on = {SIGINT}, .exit_timeout = kForEver});
+    slow.on_trace_ready = [](Profiler&) {
+      ::raise(SIGINT);
+      ::raise(SIGINT);
+      train_for_ever();
+    };
+    Profiler profiler(slow);
+    record(profiler);
+    return 0;
+  }
   if (way == "sigterm_while_ignored") {
     std::signal(SIGTERM, SIG_IGN);
     Profiler profiler(options(folder, {.close_on = {SIGTERM}}));

@@ -43,6 +43,7 @@ LOSE = {  # the open window, as docs/recording.md says
     "out_of_memory": -signal.SIGKILL,
     "exec": 0,
     "sigint_twice": -signal.SIGINT,
+    "sigint_twice_in_destructor": -signal.SIGINT,
     "exception_in_handler": -signal.SIGABRT,
 }
 LEAVE_NOTHING = ("static_before_torch", "never_destroyed", "exit_on_another_thread", "sigterm", "exception")
