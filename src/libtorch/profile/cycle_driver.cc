@@ -281,6 +281,7 @@ Status CycleDriver::export_memory_timeline(const std::string& path, std::string_
 void CycleDriver::prepare() {
   try {
     try_to_prepare();
+    gpu_->prepare(*prepared_);
   } catch (const std::bad_alloc&) {
     prepared_ = nullptr;  // start() tries again, and tells
   }
@@ -325,7 +326,6 @@ void CycleDriver::try_to_prepare() {
       new_window());
   if (!distributed_info_.empty()) keep(*prepared_, kDistributedInfo, distributed_info_);
   for (const auto& [key, json] : metadata_) keep(*prepared_, key, json);
-  gpu_->prepare(*prepared_);
 }
 
 void CycleDriver::start() {
@@ -342,6 +342,7 @@ void CycleDriver::try_to_start() {
         "recording starts without a warm-up, since the schedule went from RECORD to WARMUP; it is "
         "prepared now");
     try_to_prepare();
+    gpu_->prepare(*prepared_);
   }
   recording_ = std::exchange(prepared_, nullptr);
   may_be_empty_ = is_finishing_;
@@ -378,25 +379,85 @@ void CycleDriver::stop() {
   } catch (const std::bad_alloc&) {
     warn("there was not enough memory for what GPUs did");
   }
-  if (const std::uint64_t lost = results_.lost_windows(); lost > 0) {
-    keep(*recording_, kDroppedWindows, std::to_string(lost));
-  }
+  keep_lost_windows();
   if (slot_) recorder::deactivate(*slot_);
   add_known_tensors();
   recording_->close();
-  if (const std::uint64_t lost = recording_->lost(); lost > 0) {
+  tell_of_lost(*recording_);
+  const bool lacks_rows = slot_ && has(Activity::cpu) && !options_.all_threads && !may_be_empty_ &&
+                          recorder::has_only_steps(*recording_);
+  slot_.reset();
+  keep_ended(std::exchange(recording_, nullptr), lacks_rows);
+}
+
+void CycleDriver::drop() {
+  is_dropping_ = true;
+  stop();
+}
+
+/// Threads go on recording all the while. What devices do between the two windows is in none.
+void CycleDriver::renew() {
+  bool is_done = false;
+  try {
+    is_done = slot_ && try_to_renew();
+  } catch (const std::bad_alloc&) {
+    prepared_ = nullptr;
+  }
+  if (is_done) return;
+  stop();
+  prepare();
+  start();
+}
+
+/// False, or an exception: nothing has changed.
+bool CycleDriver::try_to_renew() {
+  if (recording_ == nullptr) return false;
+  try_to_prepare();
+  try {
+    gpu_->stop(*recording_);
+  } catch (const std::bad_alloc&) {
+    warn("there was not enough memory for what GPUs did");
+  }
+  gpu_->prepare(*prepared_);
+  keep_lost_windows();
+  add_known_tensors();
+  const bool has_memory = observer_ && options_.profile_memory;
+  if (has_memory) end_device_memory();
+  recorder::replace(*slot_, prepared_);
+  const auto ended = std::exchange(recording_, std::exchange(prepared_, nullptr));
+  if (has_memory) begin_device_memory();
+  flight_->begin_window(recorder::FlightRecorder::Clock::now());
+  add_known_tensors();
+  gpu_->start(*recording_);
+  if (!observer_ && (has(Activity::cpu) || options_.profile_memory)) observe();
+  may_be_empty_ = false;
+  tell_of_lost(*ended);
+  keep_ended(ended, false);
+  return true;
+}
+
+/// What the file of the window that ends says of those before it.
+void CycleDriver::keep_lost_windows() {
+  if (const std::uint64_t lost = results_.lost_windows(); lost > 0) {
+    keep(*recording_, kDroppedWindows, std::to_string(lost));
+  }
+}
+
+void CycleDriver::tell_of_lost(const recorder::Recording& recording) {
+  if (const std::uint64_t lost = recording.lost(); lost > 0) {
     warn(std::to_string(lost) +
          " records were lost, since memory or the journal was full; if it was the journal, set its "
          "`max_bytes` higher");
   }
-  const bool lacks_rows = slot_ && has(Activity::cpu) && !options_.all_threads && !may_be_empty_ &&
-                          recorder::has_only_steps(*recording_);
-  slot_.reset();
+}
+
+void CycleDriver::keep_ended(std::shared_ptr<recorder::Recording> ended, bool lacks_rows) {
+  if (std::exchange(is_dropping_, false)) return;
   if (std::exchange(is_renewing_, false)) {
-    before_ = std::exchange(recording_, nullptr);
-    return;
+    before_ = std::move(ended);
+  } else {
+    results_.add(std::move(ended), lacks_rows);
   }
-  results_.add(std::exchange(recording_, nullptr), lacks_rows);
 }
 
 recorder::WindowAfterStep CycleDriver::after_step() {
@@ -503,17 +564,25 @@ void CycleDriver::observe() {
                                     .all_threads = options_.all_threads});
   if (!options_.profile_memory) return;
   watch_memory(*slot_, *observer_, options_.all_threads);
+  begin_device_memory();
+}
+
+void CycleDriver::begin_device_memory() {
   warn_once(watch_device_memory(*slot_, *observer_, options_.all_threads,
                                 recording_->device_memory_journal())
                 .message());
 }
 
+void CycleDriver::end_device_memory() {
+  recorder::DeviceMemory memory = stop_watching_device_memory(*slot_);
+  warn_once(memory.problem);
+  recording_->add_device_memory(std::move(memory));
+}
+
 void CycleDriver::ignore() {
   if (options_.profile_memory) {
     stop_watching_memory(*slot_);
-    recorder::DeviceMemory memory = stop_watching_device_memory(*slot_);
-    warn_once(memory.problem);
-    recording_->add_device_memory(std::move(memory));
+    end_device_memory();
   }
   remove_observer(*observer_);
   observer_.reset();

@@ -72,6 +72,8 @@ class CycleDriver final : public recorder::CycleTarget {
   void prepare() override;
   void start() override;
   void stop() override;
+  void renew() override;
+  void drop() override;
   void ready(std::int64_t step) override;
   void open_step(std::int64_t step) override;
   void close_step() override {
@@ -89,6 +91,12 @@ class CycleDriver final : public recorder::CycleTarget {
   void try_to_prepare();
   std::shared_ptr<recorder::WindowJournal> new_window();
   void try_to_start();
+  bool try_to_renew();
+  void end_device_memory();
+  void begin_device_memory();
+  void keep_lost_windows();
+  void tell_of_lost(const recorder::Recording& recording);
+  void keep_ended(std::shared_ptr<recorder::Recording> ended, bool lacks_rows);
   void hand_over();
   void add_known_tensors();
   bool has(Activity activity) const;
@@ -106,7 +114,8 @@ class CycleDriver final : public recorder::CycleTarget {
   std::optional<recorder::FlightRecorder> flight_;
   std::uint32_t snapshots_seen_ = 0;  // requests by the signal
   bool snapshot_is_due_ = false;
-  bool is_renewing_ = false;                     // the window that stops is kept for a snapshot
+  bool is_renewing_ = false;                     // the window that ends is kept for a snapshot
+  bool is_dropping_ = false;                     // nobody wants it
   std::shared_ptr<recorder::Recording> before_;  // the window before this one, likewise
 
   std::shared_ptr<recorder::Recording> prepared_;

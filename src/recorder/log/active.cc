@@ -74,19 +74,21 @@ thread_local Owner owner;
 
 ThreadLog* join_recording(std::size_t slot) {
   if (Owner::ended) return nullptr;
-  std::shared_ptr<Recording> recording;
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard lock(active().mutex);
-    number = current[slot].load();
-    if (number != 0) recording = active().recordings[slot];
-  }
   std::shared_ptr<ThreadLog> log;
-  if (recording != nullptr) {
+  std::uint64_t number = 0;
+  do {
+    std::shared_ptr<Recording> recording;
+    {
+      const std::lock_guard lock(active().mutex);
+      number = current[slot].load();
+      if (number != 0) recording = active().recordings[slot];
+    }
+    if (recording == nullptr) break;
     ThreadIdentity identity = this_thread_identity();
     if (auto* id = logical_thread_id.load()) identity.logical_id = id();
     log = recording->add_thread(std::move(identity));
-  }
+    // Without one, the recording has ended; maybe because another one took its place.
+  } while (log == nullptr && number != current[slot].load());
   if (owner.held == nullptr) owner.held = std::make_unique<Owner::Held>();
   owner.held->thread_slots[slot] = {number, log.get()};
   owner.held->logs[slot] = std::move(log);
@@ -133,14 +135,30 @@ void deactivate(std::size_t slot) {
   }
 }
 
-std::int64_t alive_bytes() {
-  using namespace active_detail;
-  const std::lock_guard lock(active().mutex);
+namespace {
+/// Requires the lock.
+std::int64_t bytes_of_all() {
   std::int64_t bytes = watched_bytes.load();
-  for (const std::shared_ptr<Recording>& recording : active().recordings) {
+  for (const std::shared_ptr<Recording>& recording : active_detail::active().recordings) {
     if (recording != nullptr) bytes += recording->memory_bytes();
   }
   return bytes;
+}
+}  // namespace
+
+void replace(std::size_t slot, std::shared_ptr<Recording> next) {
+  using namespace active_detail;
+  const std::lock_guard lock(active().mutex);
+  // Before the first record that a thread writes into it; threads wait for the lock until then.
+  next->start(bytes_of_all());
+  std::swap(active().recordings[slot], next);
+  current[slot].store(++active().last_number, std::memory_order_release);
+  next->end_for_next();
+}
+
+std::int64_t alive_bytes() {
+  const std::lock_guard lock(active_detail::active().mutex);
+  return bytes_of_all();
 }
 
 void set_slot_aside(std::size_t slot) { aside.fetch_or(bit_of(slot)); }

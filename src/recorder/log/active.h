@@ -29,6 +29,10 @@ std::optional<std::size_t> activate(std::shared_ptr<Recording> recording,
 /// Ends the recording of the slot: threads that come later find nothing. It is closed, then.
 void deactivate(std::size_t slot);
 
+/// Starts another recording in the slot, which must have one, and ends that one. Each record that
+/// a thread writes is in one of the two: a thread changes over with its next record.
+void replace(std::size_t slot, std::shared_ptr<Recording> next);
+
 /// Bytes of the blocks that are watched and alive, whichever recording counted them.
 std::int64_t alive_bytes();
 

@@ -71,12 +71,20 @@ std::shared_ptr<Recording> Recording::restored(RestoredRecording parts) {
 
 Recording::~Recording() {
   close();
-  forget_journal();  // before the first of its chunks is given back
-  for (const std::shared_ptr<ThreadLog>& log : logs_) log->drop_chunks();
+  forget_journal();                    // before the first of its chunks is given back
+  std::int64_t late = -bytes_at_end_;  // what threads wrote while the next recording began
+  for (const std::shared_ptr<ThreadLog>& log : logs_) {
+    log->close();
+    late += log->memory_bytes();
+    log->drop_chunks();
+  }
+  watched_bytes.fetch_add(late);
 }
 
-void Recording::start() {
-  bytes_at_start_ = alive_bytes();
+void Recording::start() { start(alive_bytes()); }
+
+void Recording::start(std::int64_t bytes_at_start) {
+  bytes_at_start_ = bytes_at_start;
   lost_at_start_ = lost_at_end_ = lost_without_log.load();
   started_ = sample_clocks();
   if (journal_ == nullptr) return;
@@ -88,14 +96,19 @@ void Recording::start() {
   for (const auto& [key, json] : metadata_) journal_->add_metadata(key, json);
 }
 
-void Recording::close() {
+void Recording::close() { end(true); }
+
+void Recording::end_for_next() { end(false); }
+
+void Recording::end(bool closes_logs) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   closed_ = true;
   for (const std::shared_ptr<ThreadLog>& log : logs_) {
-    log->close();
-    watched_bytes.fetch_add(log->memory_bytes());
+    if (closes_logs) log->close();
+    bytes_at_end_ += log->memory_bytes();
   }
+  watched_bytes.fetch_add(bytes_at_end_);
   lost_at_end_ = std::max(lost_at_start_, lost_without_log.load());
   ended_ = sample_clocks();
   if (journal_ != nullptr) journal_->close(ended_, lost_at_end_ - lost_at_start_);

@@ -1,6 +1,7 @@
 // One window that is being recorded: its threads' logs, its clock, what it was asked to record.
 // Owns the logs together with the threads that write them. Threads may be added at any time until
-// close(); after it the recording does not change and any thread may read it.
+// close() or end_for_next(); after it any thread may read the recording, which does not change from
+// the first reading on.
 #pragma once
 
 #include <atomic>
@@ -52,7 +53,7 @@ struct RestoredRecording {
   ClockSample started = {};
   ClockSample ended = {};
   std::int64_t bytes_at_start = 0;
-  std::uint64_t lost = 0;  ///< records
+  std::uint64_t lost = 0;            ///< records
   std::vector<std::shared_ptr<ThreadLog>> logs = {};
   std::map<std::string, std::string> metadata = {};
   std::vector<KnownTensor> known_tensors = {};
@@ -74,9 +75,14 @@ class Recording {
   /// 32 hexadecimal digits that no other recording has.
   const std::string& trace_id() const { return trace_id_; }
 
+  /// `bytes_at_start`: of the blocks that are watched and alive.
+  void start(std::int64_t bytes_at_start);
   void start();
   /// Ends the recording. Cheap, however much was recorded; a second call does nothing.
   void close();
+  /// The same where its threads go on with the next recording: what a thread is writing right now
+  /// is still in this one.
+  void end_for_next();
   bool is_closed() const;
   /// What its threads allocated and did not free. Once it is closed, watched_bytes includes it.
   std::int64_t memory_bytes() const;
@@ -130,6 +136,8 @@ class Recording {
   std::size_t bytes() const;
 
  private:
+  void end(bool closes_logs);
+
   struct IsRestored {};
   Recording(IsRestored, RestoredRecording parts);
 
@@ -140,6 +148,7 @@ class Recording {
   ClockSample started_;
   ClockSample ended_;
   std::int64_t bytes_at_start_ = 0;
+  std::int64_t bytes_at_end_ = 0;    // that its threads allocated and did not free
   std::uint64_t lost_at_start_ = 0;  // of lost_without_log, as the next one
   std::uint64_t lost_at_end_ = 0;
   PendingDeviceTrace device_trace_;

@@ -95,7 +95,7 @@ void ThreadLog::adopt(const std::vector<Chunk*>& chunks) {
   }
 }
 
-void ThreadLog::close() {
+void ThreadLog::close() const {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   closed_ = true;

@@ -1,7 +1,7 @@
 // What one thread recorded in one recording: chunks of words, written without locks.
-// The recorded thread writes; once the log is closed, any thread may read what was committed by
-// then. Owns its chunks but for those that drop_chunks() gave away; names last as long as the log.
-// Where there is no memory, records are dropped and counted.
+// The recorded thread writes; once its recording has ended, any thread may read what was committed
+// until the first of them does. Owns its chunks but for those that drop_chunks() gave away; names
+// last as long as the log. Where there is no memory, records are dropped and counted.
 #pragma once
 
 #include <atomic>
@@ -115,11 +115,12 @@ class ThreadLog {
 
   /// From now on the log gets no more chunks. A record that is being written meanwhile may be in
   /// the log or not.
-  void close();
+  void close() const;
 
-  /// Calls `visit(words, count)` for each chunk, in the order of writing. Requires close().
+  /// Calls `visit(words, count)` for each chunk, in the order of writing. Closes the log.
   template <typename Visit>
   void for_each_chunk(Visit&& visit) const {
+    close();
     for (const Chunk* chunk = first_; chunk != nullptr;) {
       const bool is_last = chunk == newest_;
       visit(chunk->words(), is_last ? committed_ : chunk->committed);
@@ -127,7 +128,8 @@ class ThreadLog {
     }
   }
 
-  /// Frees all but the chunk that the thread may still be writing to. Requires close().
+  /// Frees all but the chunk that the thread may still be writing to. Requires close(), and that
+  /// nobody reads.
   void drop_chunks();
 
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
@@ -160,11 +162,11 @@ class ThreadLog {
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::int64_t> memory_bytes_ = 0;
 
-  std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // what follows
   Chunk* first_ = nullptr;
   Chunk* newest_ = nullptr;
-  bool closed_ = false;
-  std::size_t committed_ = 0;  // words of the newest chunk when the log was closed
+  mutable bool closed_ = false;
+  mutable std::size_t committed_ = 0;  // words of the newest chunk when the log was closed
 };
 
 }  // namespace tbtrace::recorder

@@ -163,10 +163,9 @@ bool Cycle::ready() {
 Status Cycle::renew_if_wanted() {
   const WindowAfterStep after = target_.after_step();
   if (after == WindowAfterStep::goes_on) return {};
-  if (Status status = end(); !status.ok()) return status;
-  if (after == WindowAfterStep::handed_over && !ready()) return {};
-  target_.prepare();
-  return begin();
+  target_.renew();
+  if (after == WindowAfterStep::handed_over && !ready()) target_.drop();
+  return {};
 }
 
 void Cycle::open_step() {

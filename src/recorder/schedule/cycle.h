@@ -28,6 +28,8 @@ class CycleTarget {
   virtual void close_step() = 0;
   /// What becomes of a window that goes on, now that a step of it has ended.
   virtual WindowAfterStep after_step() { return WindowAfterStep::goes_on; }
+  virtual void renew() {}  ///< stop() and start() at once, with nothing missing between them
+  virtual void drop() {}   ///< stop(), but nobody wants what was recorded
   virtual void warn(std::string_view sentence) = 0;
   /// Whether a device that is recorded stopped by itself.
   virtual bool device_stopped() = 0;

@@ -16,7 +16,8 @@ Range Ranges::operator[](std::size_t number) const {
   const Row& row = rows_[number];
   const std::uint64_t start = start_of(row);
   const auto end = [&] {
-    if (row.is_open != 0) return ended_;
+    // A thread may begin a range while its recording ends.
+    if (row.is_open != 0) return std::max(ended_, start);
     return row.length == kLong ? long_ends_.at(row.record) : start + row.length;
   };
   return {.record = row.record,

@@ -261,6 +261,68 @@ TEST(FlightRecorder, HandsOverTheLastTwoWindowsWhenItIsAsked) {
               ElementsAre(ElementsAre("ProfilerStep#5"), ElementsAre("ProfilerStep#6")));
 }
 
+/// Threads that mark as long as they may, the marks of each with its numbers.
+class Marking {
+ public:
+  explicit Marking(int threads) {
+    for (int thread = 0; thread < threads; ++thread) {
+      threads_.emplace_back([this, thread](const std::stop_token& stop) {
+        for (int number = 0; !stop.stop_requested(); ++number) {
+          while (marks_ >= allowed_ && !stop.stop_requested()) std::this_thread::yield();
+          const record_function range("mark " + std::to_string(thread) + " " +
+                                      std::to_string(number));
+          ++marks_;
+        }
+      });
+    }
+  }
+  /// Returns while the threads are in the middle of some more.
+  void go_on() {
+    allowed_ = marks_ + 600;
+    while (marks_ < allowed_ - 500) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<int> marks_ = 0;
+  std::atomic<int> allowed_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
+TEST(FlightRecorder, NothingIsMissingBetweenItsWindows) {
+  constexpr int kThreads = 3;
+  std::map<int, std::vector<int>> marks;  // by thread
+  ProfilerOptions options = {.activities = {Activity::cpu},
+                             .all_threads = true,
+                             .journal = {.keep_bytes = 1}};  // a window a step
+  options.on_trace_ready = [&](Profiler& profiler) {
+    const auto trace = profiler.trace();
+    for (const EventId event : trace->by_start()) {
+      std::istringstream name{std::string(trace->name(event))};
+      std::string mark;
+      int thread = 0;
+      int number = 0;
+      if (name >> mark >> thread >> number && mark == "mark") marks[thread].push_back(number);
+    }
+  };
+  Profiler profiler(options);
+  profiler.start();
+  {
+    Marking marking(kThreads);
+    for (int step = 0; step < 40; ++step) {
+      marking.go_on();
+      if (step % 2 == 1) profiler.snapshot();
+      profiler.step();
+    }
+  }
+  profiler.stop();
+  ASSERT_THAT(marks, SizeIs(kThreads));
+  for (const auto& [thread, numbers] : marks) {
+    for (std::size_t at = 0; at < numbers.size(); ++at) {
+      ASSERT_EQ(numbers[at], static_cast<int>(at)) << "of thread " << thread;
+    }
+  }
+}
+
 TEST(FlightRecorder, ASignalAsksForIt) {
   const Folder folder;
   Profiler profiler(flight(folder, {.keep_seconds = 1000, .snapshot_on = SIGUSR2}));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fstream>
 #include <latch>
+#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -38,6 +39,84 @@ TEST(Active, EndingARecordingClosesIt) {
   EXPECT_TRUE(started.recording->is_closed());
   EXPECT_EQ(this_thread_log(slot), nullptr);
   EXPECT_THAT(notes_of(*started.recording), ElementsAre(ElementsAre(1, 2)));
+}
+
+/// How many numbers are missing among those that busy threads note while one recording takes the
+/// place of another, over and over; of all windows, each thread's numbers are in order.
+std::int64_t missing_notes(int windows) {
+  Started first(Reach::all_threads);
+  const std::size_t slot = first.slot;
+  std::vector<std::shared_ptr<Recording>> all = {first.recording};
+  constexpr int kThreads = 3;
+  std::latch begun(kThreads);
+  std::atomic<bool> is_over = false;
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t writer = 1; writer <= kThreads; ++writer) {
+      threads.emplace_back([&, writer] {
+        for (std::int64_t number = 1; !is_over || number < 100; ++number) {
+          note(slot, number, writer);
+          if (number == 1) begun.count_down();
+        }
+      });
+    }
+    begun.wait();
+    for (int window = 1; window < windows; ++window) {
+      all.push_back(std::make_shared<Recording>(RecordingOptions{}));
+      replace(slot, all.back());
+      EXPECT_TRUE(all[all.size() - 2]->is_closed());
+      std::this_thread::yield();
+    }
+    is_over = true;
+  }
+  first.stop();
+  std::map<std::uint64_t, std::int64_t> last;
+  std::int64_t missing = 0;
+  for (const auto& recording : all) {
+    for (const auto& log : recording->logs()) {
+      const Notes notes = notes_of(*log);
+      for (std::size_t at = 0; at < notes.numbers.size(); ++at) {
+        std::int64_t& before = last[notes.writers[at]];
+        EXPECT_GT(notes.numbers[at], before) << "a record is there twice";
+        missing += notes.numbers[at] - before - 1;
+        before = notes.numbers[at];
+      }
+    }
+    EXPECT_EQ(recording->lost(), 0U);
+  }
+  EXPECT_THAT(last, testing::SizeIs(kThreads));
+  return missing;
+}
+
+TEST(Active, NothingIsMissingBetweenARecordingAndTheNextOne) {
+  EXPECT_EQ(missing_notes(static_cast<int>(20 + fixtures::random_rounds(200))), 0);
+}
+
+TEST(Active, ARecordThatWasBeingWrittenIsInTheRecordingThatEnded) {
+  Started started;
+  EXPECT_TRUE(note(started.slot, 1));
+  ThreadLog* const log = this_thread_log(started.slot);
+  const auto next = std::make_shared<Recording>(RecordingOptions{});
+  replace(started.slot, next);
+  write(*log, MemoryEvent{.ticks = 1, .address = 0, .bytes = 2});
+  EXPECT_TRUE(note(started.slot, 3));
+  started.stop();
+  EXPECT_THAT(notes_of(*started.recording), ElementsAre(ElementsAre(1, 2)));
+  EXPECT_THAT(notes_of(*next), ElementsAre(ElementsAre(3)));
+  write(*log, MemoryEvent{.ticks = 1, .address = 0, .bytes = 4});
+  EXPECT_THAT(notes_of(*started.recording), ElementsAre(ElementsAre(1, 2))) << "it was read";
+}
+
+TEST(Active, MemoryThatIsCountedLateIsNotForgotten) {
+  const std::int64_t before = alive_bytes();
+  {
+    Started started;
+    ThreadLog* const log = this_thread_log(started.slot);
+    replace(started.slot, std::make_shared<Recording>(RecordingOptions{}));
+    log->count_memory(2);
+  }
+  EXPECT_EQ(alive_bytes(), before + 2);
+  watched_bytes.fetch_sub(2);
 }
 
 TEST(Active, EndingWhatIsNotActiveIsNoTrouble) {

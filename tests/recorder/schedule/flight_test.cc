@@ -94,6 +94,8 @@ class FlightTarget final : public CycleTarget {
   void warn(std::string_view sentence) override { log.warn(sentence); }
   bool device_stopped() override { return false; }
   WindowAfterStep after_step() override { return after; }
+  void renew() override { log.renew(); }
+  void drop() override { log.drop(); }
 
   LoggedTarget log;
   WindowAfterStep after = WindowAfterStep::goes_on;
@@ -107,13 +109,13 @@ TEST(Cycle, BeginsANewWindowBetweenSteps) {
   EXPECT_EQ(target.log.taken(), "n p s o0 c0 o1");
   target.after = WindowAfterStep::renewed;
   EXPECT_TRUE(cycle.step().ok());
-  EXPECT_EQ(target.log.taken(), "c1 x p s o2");
+  EXPECT_EQ(target.log.taken(), "c1 e o2");
   target.after = WindowAfterStep::handed_over;
   EXPECT_TRUE(cycle.step().ok());
-  EXPECT_EQ(target.log.taken(), "c2 x r2 p s o3");
+  EXPECT_EQ(target.log.taken(), "c2 e r2 o3");
   target.log.on_ready = [&] { cycle.stop_after_window(); };
   EXPECT_TRUE(cycle.step().ok());
-  EXPECT_EQ(target.log.taken(), "c3 x r3");
+  EXPECT_EQ(target.log.taken(), "c3 e r3 d");
   EXPECT_FALSE(cycle.running());
 }
 

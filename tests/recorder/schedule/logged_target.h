@@ -1,5 +1,6 @@
 // A double of what a profiler drives: it writes down what is asked of it, a word a call.
-// n: make, p: prepare, s: start, x: stop, r<step>: ready, o<step>: open, c<step>: close, w<text>.
+// n: make, p: prepare, s: start, x: stop, e: renew, d: drop,
+// r<step>: ready, o<step>: open, c<step>: close, w<text>.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,8 @@ class LoggedTarget final : public CycleTarget {
   void prepare() override { add("p"); }
   void start() override { add("s"); }
   void stop() override { add("x"); }
+  void renew() override { add("e"); }
+  void drop() override { add("d"); }
   void ready(std::int64_t step) override {
     add("r" + std::to_string(step));
     if (on_ready) on_ready();
