@@ -89,8 +89,11 @@ int tell(const Recovery& recovery, Console& console) {
       }
     }
     if (journal.unreadable_chunks > 0) {
-      console.warning(subject, counted(journal.unreadable_chunks, "part is", "parts are") +
-                                   " damaged, and their records are missing");
+      console.warning(subject,
+                      counted(journal.unreadable_chunks,
+                              "part of the recording is damaged, and its records are missing",
+                              "parts of the recording are damaged, and their records are missing") +
+                          "; --remove does not remove this journal");
     }
     if (journal.unwritten_bytes > 0) {
       console.warning(subject,

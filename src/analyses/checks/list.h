@@ -83,6 +83,7 @@ void find_no_events(const Trace& trace, CheckHits& hits);
 void find_event_limit(const Trace& trace, CheckHits& hits);
 void find_dropped_windows(const Trace& trace, CheckHits& hits);
 void find_lost_records(const Trace& trace, CheckHits& hits);
+void find_damaged_parts(const Trace& trace, CheckHits& hits);
 void find_lost_device_records(const Trace& trace, CheckHits& hits);
 void find_failed_device_tracing(const Trace& trace, CheckHits& hits);
 void find_incomplete_device_tracing(const Trace& trace, CheckHits& hits);

@@ -84,6 +84,10 @@ void find_lost_records(const Trace& trace, CheckHits& hits) {
   hits.remedy = "do not compare this trace with complete ones";
 }
 
+void find_damaged_parts(const Trace& trace, CheckHits& hits) {
+  add_count(trace, "tbtrace_unreadable_chunks", hits);
+}
+
 void find_recovered_trace(const Trace& trace, CheckHits& hits) {
   const std::optional<RecoveredRecording> recovered = recovered_recording(trace);
   if (!recovered) return;

@@ -34,6 +34,11 @@ constexpr std::array kChecks = {
     Check{"lost_records", kError, "host records were lost because memory or the journal was full",
           "record fewer steps; if there was a journal, let it have more room (`max_bytes`)",
           analyses::find_lost_records},
+    Check{"damaged_parts", kError,
+          "parts of the recording are damaged, and their records are missing",
+          "do not compare this trace with complete ones; if the program wrote it itself, look for "
+          "writes out of bounds, for instance with AddressSanitizer",
+          analyses::find_damaged_parts},
     Check{"lost_device_records", kError, "device records were lost because buffers were full",
           "record fewer steps", analyses::find_lost_device_records},
     Check{"device_tracing_failed", kWarning, "the device could not be recorded",

@@ -257,8 +257,12 @@ void Results::tell_of(const RecoveredJournal& journal) {
           window.path);
   }
   if (journal.unreadable_chunks > 0) {
-    warn_(std::to_string(journal.unreadable_chunks) + " parts of the journal of " + process +
-          " are damaged, and their records are missing; it stays in " + journal.folder);
+    const bool is_one = journal.unreadable_chunks == 1;
+    warn_(std::to_string(journal.unreadable_chunks) +
+          (is_one ? " part of the recording of " : " parts of the recording of ") + process +
+          (is_one ? " is damaged, and its records are missing"
+                  : " are damaged, and their records are missing") +
+          "; its journal stays in " + journal.folder);
   }
 }
 

@@ -58,7 +58,7 @@ struct SegmentHead {
   std::uint32_t version = 0;
   std::uint32_t byte_order = 0;
   std::uint64_t slot_bytes = 0;
-  std::uint64_t slots = 0;
+  std::atomic<std::uint64_t> slots = 0;  ///< 0: the process ended before all before it was there
 };
 inline constexpr std::size_t kSegmentHeadBytes = 4096;
 

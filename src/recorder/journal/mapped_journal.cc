@@ -44,6 +44,15 @@ bool is_locked(int descriptor) {
   return ::fcntl(descriptor, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
+/// The process ended before the head was whole, and so before anything was stored behind it. Stores
+/// into the head may have come in any order.
+bool is_being_made(const SegmentHead& head, const char* end) {
+  const bool is_whole = head.magic != std::array<char, 8>{} && head.version != 0 &&
+                        head.byte_order != 0 && head.slot_bytes != 0 && head.slots.load() != 0;
+  const char* const rest = reinterpret_cast<const char*>(&head) + kSegmentHeadBytes;
+  return !is_whole && std::all_of(rest, end, [](char c) { return c == '\0'; });
+}
+
 }  // namespace
 
 MappedJournal::~MappedJournal() {
@@ -105,7 +114,7 @@ Result<std::shared_ptr<MappedJournal>> MappedJournal::open(const std::filesystem
 
 void MappedJournal::add_segment(const std::filesystem::path& path) {
   const Descriptor file(path);
-  // Of size 0 and with no magic number: the process ended while it made the file.
+  // The process ended while it made the file.
   if (file.number() >= 0 && size_of(file.number()) == 0) return;
   const auto memory = file.number() < 0 ? std::nullopt : map(file.number());
   if (!memory || memory->second < kSegmentHeadBytes) {
@@ -113,11 +122,12 @@ void MappedJournal::add_segment(const std::filesystem::path& path) {
     return;
   }
   const auto& segment = *reinterpret_cast<const SegmentHead*>(memory->first);
-  if (segment.magic == std::array<char, 8>{}) return;
+  if (is_being_made(segment, memory->first + memory->second)) return;
   const std::size_t left = memory->second - kSegmentHeadBytes;
   const bool is_sound = segment.magic == kSegmentMagic && segment.version == kVersion &&
                         segment.byte_order == kByteOrder && segment.slot_bytes > kSlotHeadBytes &&
-                        segment.slot_bytes % sizeof(std::uint64_t) == 0;
+                        segment.slot_bytes % sizeof(std::uint64_t) == 0 &&
+                        segment.slots.load() != 0;
   if (!is_sound) {
     ++unreadable_;
     return;
@@ -125,8 +135,9 @@ void MappedJournal::add_segment(const std::filesystem::path& path) {
   const auto slot_bytes =
       static_cast<std::size_t>(std::min<std::uint64_t>(segment.slot_bytes, left + 1));
   const std::size_t there = left / slot_bytes;
-  if (there < segment.slots) ++unreadable_;
-  for (std::size_t number = 0; number < std::min<std::uint64_t>(there, segment.slots); ++number) {
+  const std::uint64_t slots = segment.slots.load();
+  if (there < slots) ++unreadable_;
+  for (std::size_t number = 0; number < std::min<std::uint64_t>(there, slots); ++number) {
     auto* const head =
         reinterpret_cast<SlotHead*>(memory->first + kSegmentHeadBytes + number * slot_bytes);
     if (head->window.load() != 0) slots_.push_back({head, slot_bytes});

@@ -115,6 +115,8 @@ class Restorer {
     close_holes(process_definitions_);
     read_process_names();
     home_ = std::make_shared<RestoredHome>(files_, process_names_);
+    const std::size_t of_all = unreadable_;  // whichever window they were of
+    std::size_t of_none = 0;                 // of windows that cannot be restored
     for (auto& [window, parts] : windows_) {
       const std::size_t unreadable_before = unreadable_;
       close_holes(parts.definitions);
@@ -125,11 +127,15 @@ class Restorer {
       }
       for (Chunks* const chunks : parts.record_chunks()) close_holes(*chunks);
       if (!parts.window) {
-        unreadable_ += parts.logs.size();
+        if (same_boot_) unreadable_ += parts.logs.size();  // else it had not come to the disk
+        of_none += unreadable_ - unreadable_before;
         continue;
       }
-      restored_.push_back(restore_window(window, parts));
+      in_logs_ = 0;
+      RestoredRecording& one = restored_.emplace_back(restore_window(window, parts));
+      one.unreadable_parts = unreadable_ - unreadable_before - in_logs_;
     }
+    for (RestoredRecording& one : restored_) one.unreadable_parts += of_all + of_none;
     std::int64_t last_sign_ns = last_heartbeat(head).unix_ns;
     for (const RestoredRecording& one : restored_) {
       last_sign_ns = std::max(last_sign_ns, one.ended.unix_ns);
@@ -326,8 +332,11 @@ class Restorer {
     for (const auto& [sequence, chunk] : log.chunks) chunks.push_back(chunk);
     restored->adopt(chunks);
     RecordCheck check(restored->names().size(), process_names_->size(), *options);
-    read_records(*restored, check);
-    if (!check.are_sound()) {
+    const std::size_t damaged = read_records(*restored, check);
+    if (check.are_sound()) {
+      unreadable_ += damaged;
+      in_logs_ += damaged;
+    } else {
       unreadable_ += chunks.size();
       return make();
     }
@@ -343,6 +352,7 @@ class Restorer {
   std::map<std::uint64_t, Parts> windows_;
   std::vector<RestoredRecording> restored_;
   std::size_t unreadable_ = 0;
+  std::size_t in_logs_ = 0;  // of these; whoever reads the window's logs finds them again
   std::uint64_t unchecked_words_ = 0;
   std::set<const std::uint64_t*> cut_;  // words of chunks whose end is left out
 };

@@ -28,8 +28,9 @@ struct RestoredJournal {
   /// Its process is alive and goes on writing. There are no windows, then.
   bool is_alive = false;
   std::vector<RestoredWindow>
-      windows;                        ///< that nobody wrote elsewhere, in the order of their start
-  std::size_t unreadable_chunks = 0;  ///< that belong to no log, or hold nothing that can be read
+      windows;  ///< that nobody wrote elsewhere, in the order of their start
+  std::size_t unreadable_chunks =
+      0;  ///< of its files that are damaged, so that records are missing
   std::uint64_t unchecked_words = 0;  ///< left out, since the machine was started again meanwhile
 };
 

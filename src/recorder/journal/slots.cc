@@ -141,8 +141,8 @@ Status Slots::add_segment(std::size_t slot_bytes, std::size_t slots, std::vector
   head->version = kVersion;
   head->byte_order = kByteOrder;
   head->slot_bytes = slot_bytes;
-  head->slots = slots;
   head->magic = kSegmentMagic;
+  head->slots.store(slots, std::memory_order_release);
   const std::lock_guard lock(mutex_);
   for (std::size_t number = 0; number < slots; ++number) {
     Slot& slot = slots_.emplace_back();

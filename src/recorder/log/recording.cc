@@ -53,6 +53,7 @@ Recording::Recording(IsRestored, RestoredRecording parts)
       ended_(parts.ended),
       bytes_at_start_(parts.bytes_at_start),
       lost_at_end_(parts.lost),
+      unreadable_parts_(parts.unreadable_parts),
       device_memory_(std::move(parts.device_memory)),
       forks_(fork_count()),
       closed_(true),

@@ -54,6 +54,7 @@ struct RestoredRecording {
   ClockSample ended = {};
   std::int64_t bytes_at_start = 0;
   std::uint64_t lost = 0;            ///< records
+  std::size_t unreadable_parts = 0;  ///< of the journal, which the logs do not have
   std::vector<std::shared_ptr<ThreadLog>> logs = {};
   std::map<std::string, std::string> metadata = {};
   std::vector<KnownTensor> known_tensors = {};
@@ -132,6 +133,8 @@ class Recording {
   std::int64_t bytes_at_start() const { return bytes_at_start_; }
   /// Records for which there was no memory.
   std::uint64_t lost() const;
+  /// Parts of the journal that it was restored from which are damaged, and not in its logs.
+  std::size_t unreadable_parts() const { return unreadable_parts_; }
   /// Memory that its records take. Grows once the devices' records have come.
   std::size_t bytes() const;
 
@@ -151,6 +154,7 @@ class Recording {
   std::int64_t bytes_at_end_ = 0;    // that its threads allocated and did not free
   std::uint64_t lost_at_start_ = 0;  // of lost_without_log, as the next one
   std::uint64_t lost_at_end_ = 0;
+  std::size_t unreadable_parts_ = 0;
   PendingDeviceTrace device_trace_;
   std::vector<DeviceMemory> device_memory_;
   std::uint64_t forks_;  // fork_count() of the process whose threads device activity comes from

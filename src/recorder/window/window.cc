@@ -43,6 +43,7 @@ Window::Window(std::shared_ptr<const Recording> recording, const Part& part)
   is_part_ = part.from.has_value() || part.to.has_value();
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
+  unreadable_chunks_ = recording_->unreadable_parts();
   std::vector<LateEnd> late;
   for (std::uint32_t log = 0; log < recording_->logs().size(); ++log) read_log(log, late);
   ranges_.sort_by_start();

@@ -93,7 +93,8 @@ class Window {
   bool ranges_may_cross() const { return ranges_may_cross_; }
   std::size_t unfinished_ranges() const;
   bool is_part() const { return is_part_; }
-  /// Parts of logs that something has written over: their records are missing.
+  /// Parts of the logs, or of the journal, that something has written over: their records are
+  /// missing.
   std::size_t unreadable_chunks() const { return unreadable_chunks_; }
 
  private:

@@ -202,6 +202,9 @@ TEST(TraceChecks, CountsOfTheRecording) {
   EXPECT_EQ(described(with_member("tbtrace_lost_records", "\"4\""), "lost_records"),
             "error 4 tbtrace_lost_records");
   EXPECT_EQ(described(with_member("tbtrace_lost_records", "\"0\""), "lost_records"), "");
+  EXPECT_EQ(described(with_member("tbtrace_unreadable_chunks", "2"), "damaged_parts"),
+            "error 2 tbtrace_unreadable_chunks");
+  EXPECT_EQ(described(with_member("tbtrace_unreadable_chunks", "0"), "damaged_parts"), "");
   EXPECT_EQ(described(with_member("tbtrace_lost_device_records", "5"), "lost_device_records"),
             "error 5 tbtrace_lost_device_records");
   EXPECT_EQ(described(with_member("tbtrace_lost_device_records", "0"), "lost_device_records"), "");
