@@ -121,6 +121,32 @@ does_without "There are no unit tests without GoogleTest 1.12 or newer: tools/se
   echo "check_dependencies: without GoogleTest there are no golden cases" >&2
   exit 1
 }
+# README's command, with the system's LibTorch and with one of pip's in a virtual environment, which has a Python and
+# is new enough for all examples.
+venv=$work/venv/lib/python3/site-packages/torch
+mkdir -p "$work/venv/bin"
+touch "$work/venv/bin/python"
+"$root/tests/package/make_libtorch_folder.sh" "$venv"
+sed -i 's/1\.13\.[0-9]*/2.14.1/' "$venv/share/cmake/Torch/TorchConfigVersion.cmake"
+for prefix in "" "$venv"; do
+  for examples in OFF ON; do
+    rm -rf "$work/build"
+    does_without "Build files have been written to" -DCMAKE_BUILD_TYPE=Release -DTBTRACE_TORCH=ON \
+      -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_TESTING=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON -DTBTRACE_EXAMPLES=$examples
+    tests=$(ctest --test-dir "$work/build" --show-only)
+    found=OFF
+    [[ $tests != *" examples.train_resnet18"* ]] || found=ON
+    [[ $found == "$examples" ]] || {
+      printf 'check_dependencies: TBTRACE_EXAMPLES=%s: tests of examples are %s\n' "$examples" "$found" >&2
+      exit 1
+    }
+    [[ $examples == OFF || -z $prefix || $tests == *" examples.infer_aot_inductor"* ]] || {
+      echo "check_dependencies: with a LibTorch in a virtual environment AOTInductor is not tested" >&2
+      exit 1
+    }
+  done
+done
+rm -rf "$work/build"
 does_without "The tests reference.* and python.parity are left out: TBTRACE_SHARED, /nowhere, has no traces/ and parity/" \
   -DBUILD_TESTING=ON -DTBTRACE_SHARED=/nowhere
 
