@@ -85,7 +85,8 @@ class AnalysisContext {
   EventId parent(EventId event) const;
 
   /// All host ranges, parents first; within a thread in the order of their starts.
-  std::span<const EventId> host_ranges() const;
+  std::span<const EventId> host_ranges() const&;
+  std::span<const EventId> host_ranges() const&& = delete;
 
   /// Time in which a host range was the one that started last among those open on its thread; 0 for
   /// other events. The self times of a thread add up to busy_ns().
@@ -95,10 +96,12 @@ class AnalysisContext {
   std::int64_t busy_ns(TrackId thread) const;
 
   /// All device activities, by start.
-  std::span<const DeviceLink> device_links() const;
+  std::span<const DeviceLink> device_links() const&;
+  std::span<const DeviceLink> device_links() const&& = delete;
 
   /// nullptr for an event that is not a device activity.
-  const DeviceLink* device_link(EventId activity) const;
+  const DeviceLink* device_link(EventId activity) const&;
+  const DeviceLink* device_link(EventId) const&& = delete;
 
   /// The innermost operator that a host range is or is inside. Of a device activity: the innermost
   /// operator that DeviceLink::op is or is inside.

@@ -261,11 +261,13 @@ struct JobCollectives {
   std::uint64_t recorded = 0;  ///< collectives of all ranks
   std::uint64_t left_out = 0;  ///< the part of them that the records lack (RankRecording)
 
-  const RankCollective& part(const CollectiveMember& member) const {
+  const RankCollective& part(const CollectiveMember& member) const& {
     return ranks[member.rank].record.collectives[member.collective];
   }
+  const RankCollective& part(const CollectiveMember&) const&& = delete;
   /// `all_reduce`, or `send` for a send and its receive.
-  std::string_view name(const MatchedCollective& one) const;
+  std::string_view name(const MatchedCollective& one) const&;
+  std::string_view name(const MatchedCollective&) const&& = delete;
   std::uint64_t unmatched_total() const;
 };
 

@@ -34,9 +34,10 @@ struct RunStacks {
   StackTree cpu{"ns"};
   StackTree device{"ns"};
 
-  const StackTree& stacks(StackWeight weight) const {
+  const StackTree& stacks(StackWeight weight) const& {
     return weight == StackWeight::cpu ? cpu : device;
   }
+  const StackTree& stacks(StackWeight) const&& = delete;
 };
 
 /// What add_stacks() reads.
@@ -74,7 +75,8 @@ struct FlameDifference {
   std::vector<std::string> frames;  ///< texts, each once; the first one is empty: the root's
   std::vector<DifferenceNode> nodes = {{}};  ///< the root, then parents before their children
 
-  const DifferenceNode& root() const { return nodes.front(); }
+  const DifferenceNode& root() const& { return nodes.front(); }
+  DifferenceNode root() && { return nodes.front(); }
 };
 
 struct FlameDifferenceOptions {

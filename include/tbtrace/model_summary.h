@@ -135,9 +135,11 @@ struct ModelSummary {
   std::uint64_t layer_bytes = 0;   ///< torchinfo's `Forward/backward pass size`: an estimate
   std::vector<std::string> notes;  ///< what is missing and why
 
-  const LayerCost& total() const { return layers.front(); }
+  const LayerCost& total() const& { return layers.front(); }
+  LayerCost total() && { return std::move(layers.front()); }
   /// nullptr if there is none.
-  const LayerCost* layer(std::string_view path) const;
+  const LayerCost* layer(std::string_view path) const&;
+  const LayerCost* layer(std::string_view) const&& = delete;
 
   /// The layers as rows of `tbtrace.model_summary/1`, and by class.
   AnalysisReport report() const;

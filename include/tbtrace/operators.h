@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/export.h>
@@ -61,10 +62,19 @@ class OperatorSummary {
         window_ns_(window_ns),
         threads_(std::move(threads)) {}
 
-  std::span<const OperatorRow> rows() const { return rows_.rows; }
-  const OperatorRows& data() const { return rows_; }
+  /// The rows, in torch's order: `for (const OperatorRow& row : profiler.key_averages())`.
+  std::size_t size() const { return rows_.rows.size(); }
+  const OperatorRow& operator[](std::size_t row) const& { return rows_.rows[row]; }
+  OperatorRow operator[](std::size_t row) && { return std::move(rows_.rows[row]); }
+  auto begin() const { return rows_.rows.begin(); }
+  auto end() const { return rows_.rows.end(); }
+  std::span<const OperatorRow> rows() const& { return rows_.rows; }
+  std::vector<OperatorRow> rows() && { return std::move(rows_.rows); }
+  const OperatorRows& data() const& { return rows_; }
+  OperatorRows data() && { return std::move(rows_); }
   Figures figures() const { return figures_; }
-  const SourceReport& source() const { return source_; }
+  const SourceReport& source() const& { return source_; }
+  SourceReport source() && { return std::move(source_); }
 
   /// The text that torch prints; every line ends in a newline. Fails if an option names something
   /// that does not exist.
@@ -83,7 +93,8 @@ class OperatorSummary {
 
   /// Only for Figures::exact: the window's length, and each thread's part.
   std::int64_t window_ns() const { return window_ns_; }
-  std::span<const ThreadTotal> threads() const { return threads_; }
+  std::span<const ThreadTotal> threads() const& { return threads_; }
+  std::vector<ThreadTotal> threads() && { return std::move(threads_); }
 
   RowCounts count_rows(const TableOptions& options) const;
 
@@ -176,10 +187,12 @@ class EventList {
       : events_(std::move(events)), facts_(std::move(facts)), source_(std::move(source)) {}
 
   std::size_t size() const { return events_.size(); }
-  const FunctionEvent& operator[](std::size_t row) const { return events_[row]; }
+  const FunctionEvent& operator[](std::size_t row) const& { return events_[row]; }
+  FunctionEvent operator[](std::size_t row) && { return std::move(events_[row]); }
   auto begin() const { return events_.begin(); }
   auto end() const { return events_.end(); }
-  const SourceReport& source() const { return source_; }
+  const SourceReport& source() const& { return source_; }
+  SourceReport source() && { return std::move(source_); }
 
   Result<std::string> table(const TableOptions& options = {}) const;
   Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;

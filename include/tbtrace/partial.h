@@ -104,9 +104,11 @@ class Partial {
   /// both.
   Status merge(const Partial& other);
 
-  const PartialOptions& options() const;
+  const PartialOptions& options() const&;
+  const PartialOptions& options() const&& = delete;
   /// By digest.
-  std::span<const PartialSource> sources() const;
+  std::span<const PartialSource> sources() const&;
+  std::span<const PartialSource> sources() const&& = delete;
 
   const partials::Content& content() const { return *content_; }
   explicit Partial(std::unique_ptr<partials::Content> content);

@@ -36,7 +36,8 @@ class RangeArgument {
   RangeArgument(std::string_view key, const Given& value) : key_(key), value_(value_of(value)) {}
 
   std::string_view key() const { return key_; }
-  const Value& value() const { return value_; }
+  const Value& value() const& { return value_; }
+  Value value() && { return value_; }
 
  private:
   template <typename Given>

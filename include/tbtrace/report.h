@@ -186,9 +186,11 @@ class StackTree {
   /// `unit`: `ns` or `bytes`.
   explicit StackTree(std::string unit) : unit_(std::move(unit)) { nodes_.push_back({}); }
 
-  const std::string& unit() const { return unit_; }
+  const std::string& unit() const& { return unit_; }
+  std::string unit() && { return std::move(unit_); }
   std::size_t size() const { return nodes_.size(); }
-  std::string_view frame(Node node) const { return frames_[nodes_[node].frame]; }
+  std::string_view frame(Node node) const& { return frames_[nodes_[node].frame]; }
+  std::string_view frame(Node) const&& = delete;
   Node parent(Node node) const { return nodes_[node].parent; }
   std::int64_t self(Node node) const { return nodes_[node].self; }
 

@@ -1,6 +1,8 @@
 // Errors as values: Status, and Result<T> for a value or a Status; and the name that was meant by a
 // misspelled one.
-// Both own what they hold; views into them live as long as they do.
+// Both own what they hold; views into them live as long as they do. In all headers, what a result
+// gives a reference or a view of, a temporary one gives by value or not at all, so that a loop over
+// what a function returns does not read freed memory; `->` is as in std::optional.
 // Immutable after construction, so const access is safe from any thread.
 // Functions return one of these for bad input, wrong options and outputs that cannot be written.
 // Only what is ported from Python (schedule(), Profiler, SummaryWriter) throws
@@ -52,7 +54,8 @@ class [[nodiscard]] Status {
   bool ok() const { return code_ == StatusCode::ok; }
   StatusCode code() const { return code_; }
   /// One line without a newline; empty on success.
-  const std::string& message() const { return message_; }
+  const std::string& message() const& { return message_; }
+  std::string message() && { return std::move(message_); }
 
  private:
   StatusCode code_ = StatusCode::ok;
@@ -83,7 +86,8 @@ class [[nodiscard]] Result {
 
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
-  const Status& status() const { return status_; }
+  const Status& status() const& { return status_; }
+  Status status() && { return std::move(status_); }
 
   T& value() & {
     check();
@@ -93,13 +97,14 @@ class [[nodiscard]] Result {
     check();
     return *value_;
   }
-  T&& value() && {
+  /// Of a temporary, by value: `for (const auto& row : *rows_of(trace))` is safe.
+  T value() && {
     check();
     return *std::move(value_);
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -86,10 +86,12 @@ class OptionValues {
   void set(std::string_view name, OptionValue value) {
     values_.insert_or_assign(std::string(name), std::move(value));
   }
-  const std::map<std::string, OptionValue, std::less<>>& all() const { return values_; }
+  const std::map<std::string, OptionValue, std::less<>>& all() const& { return values_; }
+  std::map<std::string, OptionValue, std::less<>> all() && { return std::move(values_); }
 
   /// nullptr if it was not given, and has no default.
-  const OptionValue* find(std::string_view name) const;
+  const OptionValue* find(std::string_view name) const&;
+  const OptionValue* find(std::string_view) const&& = delete;
 
   // The value of an option; if it has none, or one of another type: false, nullopt or empty.
   bool flag(std::string_view name) const { return value<bool>(name).value_or(false); }
@@ -195,7 +197,8 @@ struct TableDescription {
   /// value of this name: `alive`.
   std::vector<std::string> column_names(std::string_view with = {}) const;
   /// nullptr if there is none.
-  const OptionDescription* option(std::string_view option_name) const;
+  const OptionDescription* option(std::string_view option_name) const&;
+  const OptionDescription* option(std::string_view) const&& = delete;
 };
 
 /// The option `steps`, which tables have alike.

@@ -246,35 +246,35 @@ class Trace {
   Trace& operator=(Trace&&) noexcept;
   ~Trace();
 
-  const Events& events() const { return events_; }
-  std::string_view string(StringId id) const;
-  std::string_view name(EventId event) const { return string(events_.name(event)); }
-  const Category& category(EventId event) const {
+  const Events& events() const& { return events_; }
+  std::string_view string(StringId id) const&;
+  std::string_view name(EventId event) const& { return string(events_.name(event)); }
+  const Category& category(EventId event) const& {
     return categories_[index(events_.category(event))];
   }
   EventKind kind(EventId event) const { return category(event).kind; }
-  const Track& track(TrackId id) const { return tracks_[index(id)]; }
+  const Track& track(TrackId id) const& { return tracks_[index(id)]; }
 
-  std::span<const Track> tracks() const { return tracks_; }
-  std::span<const Category> categories() const { return categories_; }
-  std::span<const MemoryRecord> memory() const;
-  std::span<const FlowEnd> flows() const;
+  std::span<const Track> tracks() const& { return tracks_; }
+  std::span<const Category> categories() const& { return categories_; }
+  std::span<const MemoryRecord> memory() const&;
+  std::span<const FlowEnd> flows() const&;
 
   /// The values of an argument by event. Empty if the file has none, if it was not requested, or if
   /// it is in ArgumentGroup::row: those are in the rows (external_id(), correlation(), Events).
-  const ArgumentColumn& argument(Argument argument) const;
+  const ArgumentColumn& argument(Argument argument) const&;
   /// The same for ArgumentGroup::allocations, by index in memory().
-  const ArgumentColumn& memory_argument(Argument argument) const;
+  const ArgumentColumn& memory_argument(Argument argument) const&;
   /// The text of an argument of an event, empty if it has none.
-  std::string_view argument_text(EventId event, Argument which) const {
+  std::string_view argument_text(EventId event, Argument which) const& {
     return string(argument(which).text(event));
   }
   /// `ProfilerStep#N` ranges, by start.
-  std::span<const Step> steps() const;
+  std::span<const Step> steps() const&;
 
   /// All events by start; with equal starts, profiler events by `Ev Idx`, then the others in file
   /// order. torch itself walks its events in this order.
-  std::span<const EventId> by_start() const;
+  std::span<const EventId> by_start() const&;
 
   /// Ids as in the file, 0 if absent.
   std::int64_t external_id(EventId event) const;
@@ -297,7 +297,7 @@ class Trace {
   bool has_window() const;
 
   /// Top-level members other than the events, as JSON text.
-  const std::map<std::string, std::string, std::less<>>& metadata() const;
+  const std::map<std::string, std::string, std::less<>>& metadata() const&;
   /// Whether the trace was read with an argument, so that it has those that are in the file.
   bool has_read(Argument argument) const;
   /// Fails, with the groups and what to do, if it was read without some of the arguments that the
@@ -314,10 +314,29 @@ class Trace {
   std::vector<DeviceProperties> device_properties() const;
 
   /// Problems of the input, one entry per kind; empty if the file is sound.
-  const std::vector<Issue>& issues() const;
+  const std::vector<Issue>& issues() const&;
 
   /// How the device work was linked to operators. Computed on the first call.
-  const LinkReport& links() const;
+  const LinkReport& links() const&;
+
+  // What a temporary trace has would be gone with it: keep the trace.
+  const Events& events() const&& = delete;
+  std::string_view string(StringId) const&& = delete;
+  std::string_view name(EventId) const&& = delete;
+  const Category& category(EventId) const&& = delete;
+  const Track& track(TrackId) const&& = delete;
+  std::span<const Track> tracks() const&& = delete;
+  std::span<const Category> categories() const&& = delete;
+  std::span<const MemoryRecord> memory() const&& = delete;
+  std::span<const FlowEnd> flows() const&& = delete;
+  const ArgumentColumn& argument(Argument) const&& = delete;
+  const ArgumentColumn& memory_argument(Argument) const&& = delete;
+  std::string_view argument_text(EventId, Argument) const&& = delete;
+  std::span<const Step> steps() const&& = delete;
+  std::span<const EventId> by_start() const&& = delete;
+  const std::map<std::string, std::string, std::less<>>& metadata() const&& = delete;
+  const std::vector<Issue>& issues() const&& = delete;
+  const LinkReport& links() const&& = delete;
 
  private:
   friend class TraceBuilder;

@@ -43,15 +43,18 @@ class TraceSet {
            std::vector<std::string> passed_over);
 
   std::size_t size() const { return traces_.size(); }
-  const TraceOfSet& operator[](std::size_t number) const { return traces_[number]; }
+  const TraceOfSet& operator[](std::size_t number) const& { return traces_[number]; }
+  const TraceOfSet& operator[](std::size_t) const&& = delete;
   auto begin() const { return traces_.begin(); }
   auto end() const { return traces_.end(); }
 
   /// Traces that could not be read.
-  const std::vector<UnreadInput>& unread() const { return unread_; }
+  const std::vector<UnreadInput>& unread() const& { return unread_; }
+  std::vector<UnreadInput> unread() && { return std::move(unread_); }
   /// What searched directories contain besides: files that are not traces, and directories that
   /// cannot be read.
-  const std::vector<std::string>& passed_over() const { return passed_over_; }
+  const std::vector<std::string>& passed_over() const& { return passed_over_; }
+  std::vector<std::string> passed_over() && { return std::move(passed_over_); }
 
  private:
   std::vector<TraceOfSet> traces_;

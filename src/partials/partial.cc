@@ -57,9 +57,9 @@ Partial::Partial(Partial&&) noexcept = default;
 Partial& Partial::operator=(Partial&&) noexcept = default;
 Partial::~Partial() = default;
 
-const PartialOptions& Partial::options() const { return content_->options; }
+const PartialOptions& Partial::options() const& { return content_->options; }
 
-std::span<const PartialSource> Partial::sources() const { return content_->sources; }
+std::span<const PartialSource> Partial::sources() const& { return content_->sources; }
 
 Result<Partial> Partial::of(const Trace& trace, std::string name, const PartialOptions& options) {
   if (Status read = trace.check_read(partial_arguments(options.parts), "partial"); !read.ok()) {

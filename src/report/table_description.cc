@@ -31,7 +31,7 @@ std::vector<ColumnDescription> columns_in(std::string_view text) {
   return columns;
 }
 
-const OptionValue* OptionValues::find(std::string_view name) const {
+const OptionValue* OptionValues::find(std::string_view name) const& {
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
 }
@@ -47,7 +47,7 @@ std::vector<std::string> TableDescription::column_names(std::string_view with) c
   return names;
 }
 
-const OptionDescription* TableDescription::option(std::string_view option_name) const {
+const OptionDescription* TableDescription::option(std::string_view option_name) const& {
   const auto found = std::ranges::find(options, option_name, &OptionDescription::name);
   return found == options.end() ? nullptr : &*found;
 }

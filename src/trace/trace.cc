@@ -77,20 +77,20 @@ Trace::Trace(Trace&&) noexcept = default;
 Trace& Trace::operator=(Trace&&) noexcept = default;
 Trace::~Trace() = default;
 
-std::string_view Trace::string(StringId id) const {
+std::string_view Trace::string(StringId id) const& {
   return data_->strings[static_cast<std::uint32_t>(id)];
 }
 
-std::span<const MemoryRecord> Trace::memory() const { return data_->memory.view(); }
-std::span<const FlowEnd> Trace::flows() const { return data_->flows.view(); }
-const ArgumentColumn& Trace::argument(Argument argument) const {
+std::span<const MemoryRecord> Trace::memory() const& { return data_->memory.view(); }
+std::span<const FlowEnd> Trace::flows() const& { return data_->flows.view(); }
+const ArgumentColumn& Trace::argument(Argument argument) const& {
   return derived_->arguments[index(argument)];
 }
-const ArgumentColumn& Trace::memory_argument(Argument argument) const {
+const ArgumentColumn& Trace::memory_argument(Argument argument) const& {
   return derived_->memory_arguments[index(argument)];
 }
-std::span<const Step> Trace::steps() const { return data_->steps; }
-std::span<const EventId> Trace::by_start() const { return data_->by_start.view(); }
+std::span<const Step> Trace::steps() const& { return data_->steps; }
+std::span<const EventId> Trace::by_start() const& { return data_->by_start.view(); }
 
 std::int64_t Trace::external_id(EventId event) const { return data_->external_id[index(event)]; }
 std::int64_t Trace::correlation(EventId event) const { return data_->correlation[index(event)]; }
@@ -102,7 +102,7 @@ std::int64_t Trace::window_start_ns() const { return data_->window_start_ns; }
 std::int64_t Trace::window_end_ns() const { return data_->window_end_ns; }
 bool Trace::has_window() const { return data_->has_window; }
 
-const std::map<std::string, std::string, std::less<>>& Trace::metadata() const {
+const std::map<std::string, std::string, std::less<>>& Trace::metadata() const& {
   return data_->metadata;
 }
 
@@ -186,9 +186,9 @@ TraceIdentity Trace::identity() const {
   return identity;
 }
 
-const std::vector<Issue>& Trace::issues() const { return data_->issues; }
+const std::vector<Issue>& Trace::issues() const& { return data_->issues; }
 
-const LinkReport& Trace::links() const { return links_of(*this).report(); }
+const LinkReport& Trace::links() const& { return links_of(*this).report(); }
 
 struct DerivedOfTrace {
   static Trace::Derived& get(const Trace& trace) { return *trace.derived_; }

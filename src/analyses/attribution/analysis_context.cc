@@ -102,7 +102,7 @@ EventId AnalysisContext::parent(EventId event) const {
   return event == EventId::none ? event : data_->tree.parent(event);
 }
 
-std::span<const EventId> AnalysisContext::host_ranges() const { return data_->tree.ranges(); }
+std::span<const EventId> AnalysisContext::host_ranges() const& { return data_->tree.ranges(); }
 
 std::int64_t AnalysisContext::self_time_ns(EventId event) const {
   return event == EventId::none ? 0 : data_->self_times.ns(event);
@@ -112,9 +112,9 @@ std::int64_t AnalysisContext::busy_ns(TrackId thread) const {
   return data_->self_times.busy_ns()[index(thread)];
 }
 
-std::span<const DeviceLink> AnalysisContext::device_links() const { return data_->links; }
+std::span<const DeviceLink> AnalysisContext::device_links() const& { return data_->links; }
 
-const DeviceLink* AnalysisContext::device_link(EventId activity) const {
+const DeviceLink* AnalysisContext::device_link(EventId activity) const& {
   return data_->link(activity);
 }
 

@@ -319,7 +319,8 @@ class FiguresOfModel {
       add_mean(name + "_ns", breakdown_.mean_ns(phase) > 0, breakdown_.mean_ns(phase),
                "on the host, mean of the steps", "nothing of this phase was recorded in a step");
     }
-    const bool has_device_work = !AnalysisContext(trace_).device_links().empty();
+    const AnalysisContext context(trace_);
+    const bool has_device_work = !context.device_links().empty();
     const std::string no_device = "no work of a GPU was recorded";
     add_mean("gpu_kernel_ns", has_device_work, breakdown_.mean_ns(StepRole::kernel),
              "kernels ran, mean of the steps", no_device);

@@ -435,7 +435,7 @@ std::optional<double> LayerCost::flops_per_s() const {
   return static_cast<double>(*flops) * 1e9 / static_cast<double>(ns);
 }
 
-const LayerCost* ModelSummary::layer(std::string_view path) const {
+const LayerCost* ModelSummary::layer(std::string_view path) const& {
   const auto found = std::find_if(layers.begin(), layers.end(),
                                   [&](const LayerCost& layer) { return layer.path == path; });
   return found == layers.end() ? nullptr : &*found;
