@@ -2,12 +2,14 @@
 // log directories for TensorBoard. Target tbtrace::torch; does not include any torch header.
 // The CMake target exists if tbtrace was built with LibTorch: `if(TARGET tbtrace::torch)`.
 // A Profiler owns what it recorded. Its functions may be called from any thread; one call goes on
-// at a time. Without `all_threads` it records the thread whose call begins a window. Up to 16
-// profilers may record at once, and as many with `all_threads`, on one thread or on several. A
-// window that another thread stops counts as one of the 16 until the thread that started it starts
-// or stops a profiler, or ends. Wrong arguments throw std::invalid_argument.
-// Later failures (disk full, nothing recorded) are reported as warnings, and as a Status where a
-// function returns one.
+// at a time, except for step_num(). Without `all_threads` it records the thread whose call begins a
+// window. Up to 16 profilers may record at once, and as many with `all_threads`, on one thread or
+// on several. A window that another thread stops counts as one of the 16 until the thread that
+// started it starts or stops a profiler, or ends. Errors: what is wrong in the options throws
+// std::invalid_argument in the constructor; so do functions that return nothing, for wrong
+// arguments. Functions that return a Status or a Result report everything in it, wrong arguments as
+// StatusCode::invalid_argument. What fails later on its own (disk full, nothing recorded) is a
+// warning, and a Status where a function returns one.
 #pragma once
 
 #include <chrono>
@@ -227,7 +229,9 @@ struct DistributedInfo {
 /// goes on.
 class Profiler {
  public:
-  /// \throws std::invalid_argument if an activity is named twice, or the schedule returns nonsense.
+  /// \throws std::invalid_argument if an activity is named twice, the schedule returns nonsense,
+  /// `close_on` names a signal that it does not take, or the options of a journal contradict each
+  /// other.
   explicit Profiler(ProfilerOptions options = {});
   /// Stops it if it is running, and waits for exports.
   ~Profiler();
@@ -254,6 +258,7 @@ class Profiler {
   };
   [[nodiscard]] Recording record() { return Recording(*this); }
 
+  /// Waits for no other call, so that any thread may ask at any time.
   std::int64_t step_num() const;
 
   /// Of a flight recorder (JournalOptions): has what is kept handed over at the end of the running
@@ -325,8 +330,8 @@ class Profiler {
   /// Writes the last cycle; gzip if the path ends in `.gz`. Replaces an existing file, as torch
   /// does.
   Status export_chrome_trace(const std::string& path);
-  /// Folded stacks by `self_cpu_time_total` or `self_cuda_time_total`.
-  /// \throws std::invalid_argument for another metric.
+  /// Folded stacks by `self_cpu_time_total` or `self_cuda_time_total`. Fails for another metric,
+  /// and without with_stack.
   Status export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total");
 
   /// Writes the last cycle as one page for the browser (views.h has more options). Replaces an
@@ -339,8 +344,7 @@ class Profiler {
   /// `.html`: a page with a chart. Parameters are those of models given to attach(); without
   /// attach(), those that a whole training step reveals. docs/memory_timeline.md has the rules. An
   /// existing file is replaced. `device` is `cpu`, or `cuda:N` (docs/gpu_recording.md explains when
-  /// GPU memory is recorded).
-  /// \throws std::invalid_argument without record_shapes, profile_memory and with_stack, or for
+  /// GPU memory is recorded). Fails without record_shapes, profile_memory and with_stack, and for
   /// another device.
   Status export_memory_timeline(const std::string& path, std::string_view device = "cpu");
 

@@ -96,7 +96,7 @@ Schedule schedule_of(const ProfilerOptions& options) {
 }
 
 /// `cpu`, `cuda:N`, and `cuda` for the first one.
-recorder::MemoryDevice memory_device(std::string_view name) {
+Result<recorder::MemoryDevice> memory_device(std::string_view name) {
   using recorder::MemoryDevice;
   if (name == "cpu") return MemoryDevice::cpu();
   if (name == "cuda") return MemoryDevice::cuda(0);
@@ -108,8 +108,9 @@ recorder::MemoryDevice memory_device(std::string_view name) {
     const MemoryDevice device = MemoryDevice::cuda(index);
     if (error == std::errc() && end == digits.end() && device.is_cuda()) return device;
   }
-  throw std::invalid_argument("the memory timeline of device '" + std::string(name) +
-                              "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");
+  return Status(StatusCode::invalid_argument,
+                "the memory timeline of device '" + std::string(name) +
+                    "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");
 }
 
 constexpr const char* kDroppedWindows = "tbtrace_dropped_windows";
@@ -266,14 +267,15 @@ Status CycleDriver::export_memory_timeline(const std::string& path, std::string_
     missing += std::string(name) + " = true";
   }
   if (!missing.empty()) {
-    throw std::invalid_argument("export_memory_timeline() requires " + missing);
+    return {StatusCode::invalid_argument, "export_memory_timeline() requires " + missing};
   }
-  const recorder::MemoryDevice of = memory_device(device);
+  const Result<recorder::MemoryDevice> of = memory_device(device);
+  if (!of.ok()) return of.status();
   const auto recording = results_.last();
   if (!recording.ok()) return recording.status();
   recorder::OperatorSchemas schemas(schemas_of);
   return writers::write_memory_timeline(
-      recorder::memory_timeline(recorder::Window(*recording), schemas, of), device, path);
+      recorder::memory_timeline(recorder::Window(*recording), schemas, *of), device, path);
 }
 
 // What the cycle asks for.

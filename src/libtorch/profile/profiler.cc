@@ -37,7 +37,8 @@ Status of_file(const std::string& path, const Status& status) {
 }  // namespace
 
 /// Which calls do something, and when. All rules are here:
-/// - One call at a time; other threads wait. Calls from callbacks are nested in the call that made
+/// - One call at a time; other threads wait, except for step_num(). Calls from callbacks are nested
+/// in the call that made
 ///   the callback.
 /// - start() does something in a profiler that is not running, step() and stop() in one that is;
 ///   otherwise they only warn. Nested, stop() takes place when the outer call is done, or before it
@@ -143,6 +144,9 @@ class Profiler::State final : public recorder::ProcessListener {
 
   const ProfilerOptions& options() const { return options_; }
 
+  /// Waits for no other call.
+  std::int64_t step_num() const { return is_inherited() ? 0 : driver_->cycle().step_num(); }
+
   // Of the process's end.
 
   void close(recorder::Deadline deadline) noexcept override {
@@ -174,9 +178,12 @@ class Profiler::State final : public recorder::ProcessListener {
 
   void watch_for_ends() {
     const ProcessOptions& process = options_.process;
-    if (process.close_on_terminate) recorder::close_on_terminate(process.exit_timeout);
     const Status status = recorder::close_on_signals(process.close_on, process.exit_timeout);
+    if (status.code() == StatusCode::invalid_argument) {
+      throw std::invalid_argument(status.message());
+    }
     if (!status.ok()) driver_->warn(status.message());
+    if (process.close_on_terminate) recorder::close_on_terminate(process.exit_timeout);
   }
 
   void stop_until(recorder::Deadline deadline) noexcept {
@@ -291,7 +298,7 @@ void Profiler::start() { state_->start(); }
 void Profiler::step() { state_->step(); }
 void Profiler::stop() { state_->stop(); }
 
-std::int64_t Profiler::step_num() const { return State::Call(*state_)->cycle().step_num(); }
+std::int64_t Profiler::step_num() const { return state_->step_num(); }
 
 void Profiler::snapshot() { state_->snapshot(); }
 
@@ -347,15 +354,12 @@ Status Profiler::export_chrome_trace(const std::string& path) {
 
 Status Profiler::export_stacks(const std::string& path, std::string_view metric) {
   if (!state_->options().with_stack) {
-    throw std::invalid_argument("export_stacks() requires with_stack = true");
+    return {StatusCode::invalid_argument, "export_stacks() requires with_stack = true"};
   }
   const State::Call call(*state_);
-  Status written =
+  const Status written =
       write_exported_stacks(call->results().traces(), path, metric, true, SameProcess::known);
-  if (written.code() == StatusCode::invalid_argument) {
-    throw std::invalid_argument(written.message());
-  }
-  return of_file(path, written);
+  return written.code() == StatusCode::invalid_argument ? written : of_file(path, written);
 }
 
 Status Profiler::export_report(const std::string& path) {
@@ -373,7 +377,8 @@ Status Profiler::export_report(const std::string& path) {
 }
 
 Status Profiler::export_memory_timeline(const std::string& path, std::string_view device) {
-  return of_file(path, State::Call(*state_)->export_memory_timeline(path, device));
+  const Status written = State::Call(*state_)->export_memory_timeline(path, device);
+  return written.code() == StatusCode::invalid_argument ? written : of_file(path, written);
 }
 
 Status Profiler::wait_for_exports() { return state_->wait_for_exports(); }

@@ -110,11 +110,6 @@ Status make_watch(std::chrono::milliseconds timeout) {
 
 Status watch_for(Watch& here, int signal) {
   const std::size_t at = place_of(signal);
-  if (at == kSignals.size()) {
-    return failure("signal " + std::to_string(signal) +
-                   " is not one that a program can wait for; SIGTERM, SIGINT, SIGHUP, SIGQUIT, "
-                   "SIGUSR1, SIGUSR2 and SIGXCPU are");
-  }
   if (here.is_watched[at].load()) return {};
   struct sigaction before = {};
   ::sigaction(signal, nullptr, &before);
@@ -137,6 +132,13 @@ Status watch_for(Watch& here, int signal) {
 
 Status close_on_signals(std::span<const int> signals, std::chrono::milliseconds timeout) {
   if (signals.empty()) return {};
+  for (const int signal : signals) {
+    if (place_of(signal) < kSignals.size()) continue;
+    return {StatusCode::invalid_argument,
+            "close_on has signal " + std::to_string(signal) +
+                ", which is not one that a program can wait for; SIGTERM, SIGINT, SIGHUP, SIGQUIT, "
+                "SIGUSR1, SIGUSR2 and SIGXCPU are"};
+  }
   const std::lock_guard lock(process_mutex<PartOrder::signals>());
   stay_until_the_end();
   Watch* here = watch.load();

@@ -76,7 +76,7 @@ Status Cycle::step() {
     target_.warn(fmt::format(
         "Device profiling activity collection was stopped early at step {}. Profiler schedule is "
         "proceeding until next cycle without actual profiler activity collection.",
-        step_num_));
+        step_num()));
     current_ = Action::device_stopped;
   }
 

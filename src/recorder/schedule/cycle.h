@@ -3,6 +3,7 @@
 // A schedule that returns nonsense or throws leaves the cycle as it was, but for a closed step.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -53,6 +54,7 @@ class Cycle {
   /// nothing changes.
   void stop_after_window() { stops_after_window_ = true; }
 
+  /// From any thread, at any time.
   std::int64_t step_num() const { return step_num_; }
   /// What the schedule said of this step.
   ProfilerAction action() const { return scheduled_; }
@@ -80,7 +82,7 @@ class Cycle {
   CycleTarget& target_;
   Status made_;
 
-  std::int64_t step_num_ = 0;
+  std::atomic<std::int64_t> step_num_ = 0;
   Action scheduled_ = Action::record;  // what the schedule says of this step
   Action current_ = Action::record;
   bool step_is_open_ = false;

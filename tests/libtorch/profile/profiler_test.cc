@@ -1,8 +1,14 @@
 #include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <future>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -201,7 +207,41 @@ TEST_F(ProfilerTest, RefusesWrongArguments) {
   work();
   profiler.stop();
   EXPECT_EQ(count(profiler, "aten::mul_"), 1);
-  EXPECT_THROW((void)profiler.export_stacks("stacks.txt"), std::invalid_argument);
+  EXPECT_EQ(profiler.export_stacks("stacks.txt").code(), StatusCode::invalid_argument);
+}
+
+TEST_F(ProfilerTest, RefusesSignalsThatItCannotWaitFor) {
+  struct sigaction before = {};
+  ASSERT_EQ(::sigaction(SIGXCPU, nullptr, &before), 0);
+  for (const int signal : {SIGKILL, SIGSEGV, 0, 1000}) {
+    EXPECT_THROW(Profiler(options({.process = {.close_on = {SIGXCPU, signal}}})),
+                 std::invalid_argument)
+        << signal;
+  }
+  struct sigaction now = {};
+  ASSERT_EQ(::sigaction(SIGXCPU, nullptr, &now), 0);
+  EXPECT_EQ(now.sa_handler, before.sa_handler);  // of a list that is refused nothing is watched
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(ProfilerTest, OtherThreadsReadTheStepWhileAHandlerRuns) {
+  std::vector<std::int64_t> steps;
+  std::thread reader;
+  Profiler profiler(options({.on_trace_ready = [&](Profiler& ready) {
+    std::promise<std::int64_t> step;
+    std::future<std::int64_t> read = step.get_future();
+    reader = std::thread(
+        [&ready, step = std::move(step)]() mutable { step.set_value(ready.step_num()); });
+    if (read.wait_for(std::chrono::seconds(30)) == std::future_status::ready) {
+      steps.push_back(read.get());
+    }
+  }}));
+  profiler.start();
+  profiler.step();
+  work();
+  profiler.stop();
+  reader.join();
+  EXPECT_THAT(steps, ElementsAre(1));
 }
 
 TEST_F(ProfilerTest, AWrongColumnIsPrintedAndTheProgramGoesOn) {

@@ -337,17 +337,6 @@ int main(int argc, char** argv) {
     }
     for (std::thread& thread : threads) thread.join();
   }
-  if (way == "bad_signal") {
-    std::string warning;
-    Profiler profiler(
-        {.activities = kActivities,
-         .on_trace_ready = tbtrace::tensorboard_trace_handler(folder),
-         .experimental = {.on_warning = [&](std::string_view sentence) { warning = sentence; }},
-         .process = {.close_on = {SIGSEGV}}});
-    record(profiler);
-    if (warning.find("is not one that a program can wait for") == std::string::npos) return 1;
-    return 0;
-  }
   // What loses the window.
   if (lose(way, folder)) return 1;
   if (way == "sigterm_with_handler") {

@@ -32,7 +32,6 @@ WAYS = {  # and the exit status
     "exception_on_another_thread": -signal.SIGABRT,
     "exception_with_handler": 7,
     "exceptions_on_many_threads": -signal.SIGABRT,
-    "bad_signal": 0,
 }
 LOSE = {  # the open window, as docs/recording.md says
     "abort": -signal.SIGABRT,
