@@ -124,7 +124,8 @@ TEST(PartialFile, DigestIsThatOfTheContentNotOfTheName) {
   const Partial one = *Partial::of(random_trace(4), "one");
   const Partial two = *Partial::of(random_trace(4), "two", {.group_by_stack_n = 2});
   EXPECT_EQ(one.sources().front().digest, two.sources().front().digest);
-  EXPECT_NE(one.sources().front().digest, random_partial(5).sources().front().digest);
+  const Partial other = random_partial(5);
+  EXPECT_NE(one.sources().front().digest, other.sources().front().digest);
 }
 
 TEST(PartialFile, ArgumentsOfPartialsAreAllThatTheyRead) {
@@ -147,7 +148,8 @@ TEST(PartialFile, ArgumentsOfPartialsAreAllThatTheyRead) {
 
 /// Files have digests, so a change of the hash would let a trace in twice.
 TEST(PartialFile, DigestsRemainThoseOfVersionOne) {
-  EXPECT_EQ(random_partial(4).sources().front().digest, "ed82d529b1609337248885e30c0dc04c");
+  const Partial partial = random_partial(4);
+  EXPECT_EQ(partial.sources().front().digest, "ed82d529b1609337248885e30c0dc04c");
 }
 
 }  // namespace

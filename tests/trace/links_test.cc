@@ -238,7 +238,8 @@ bool ids_are_valid(int repeated, int all) {
     const int id = launch <= repeated ? launch : launch + 1000;
     add(builder, {.category = "cuda_runtime", .external_id = id, .correlation = launch});
   }
-  return finished(builder).links().external_ids_valid;
+  const Trace trace = finished(builder);
+  return trace.links().external_ids_valid;
 }
 
 TEST(Links, DropsExternalIdsThatRepeatTheCorrelationInNineOfTenRows) {
@@ -287,7 +288,8 @@ std::uint64_t work_over_limit(std::size_t operators, std::int64_t id_of_work = 7
   for (int kernel = 0; kernel < 3; ++kernel) {
     add(builder, {.category = "kernel", .process = 0, .external_id = id_of_work});
   }
-  return finished(builder).links().work_over_operator_limit;
+  const Trace trace = finished(builder);
+  return trace.links().work_over_operator_limit;
 }
 
 TEST(Links, CountsWorkThatMoreOperatorsBearThanGetIt) {

@@ -114,7 +114,8 @@ TEST(ChromeArguments, OfTextsAreTheirMeaning) {
     const Trace trace = with(argument, R"("a \"b\"\u00e9")");
     EXPECT_EQ(trace.argument_text(kOnlyEvent, argument), "a \"b\"\u00e9") << key_of(argument);
     EXPECT_EQ(issue_counts(trace), "");
-    EXPECT_TRUE(with(argument, "\"\"").argument(argument).empty());
+    const Trace empty = with(argument, "\"\"");
+    EXPECT_TRUE(empty.argument(argument).empty());
   }
 }
 
@@ -148,16 +149,15 @@ TEST(ChromeArguments, OfTextsThatAreOtherValuesHaveOneText) {
     const Trace trace = with(Argument::group_ranks, json);
     EXPECT_EQ(trace.argument_text(kOnlyEvent, Argument::group_ranks), "[0, 1]") << json;
   }
-  EXPECT_EQ(
-      with(Argument::group_ranks, "\"[0,1]\"").argument_text(kOnlyEvent, Argument::group_ranks),
-      "[0,1]")
+  const Trace text = with(Argument::group_ranks, "\"[0,1]\"");
+  EXPECT_EQ(text.argument_text(kOnlyEvent, Argument::group_ranks), "[0,1]")
       << "a text stays as it is";
 }
 
 TEST(ChromeArguments, OfRealNumbersHaveNoNegativeZero) {
   for (const std::string_view json : {"0", "-0", "-0.0", "-0e5"}) {
-    const std::optional<double> value =
-        with(Argument::occupancy, json).argument(Argument::occupancy).real(kOnlyEvent);
+    const Trace trace = with(Argument::occupancy, json);
+    const std::optional<double> value = trace.argument(Argument::occupancy).real(kOnlyEvent);
     ASSERT_TRUE(value) << json;
     EXPECT_FALSE(std::signbit(*value)) << json;
   }

@@ -280,7 +280,8 @@ TEST(ChromeDocument, ReadsTheRankFromEveryTextOfTheSameNumber) {
 }
 
 TEST(ChromeDocument, TakesTheLastOfARepeatedMember) {
-  EXPECT_EQ(read(R"({"a":1,"traceEvents":[],"a":2})").metadata().at("a"), "2");
+  const Trace trace = read(R"({"a":1,"traceEvents":[],"a":2})");
+  EXPECT_EQ(trace.metadata().at("a"), "2");
 }
 
 TEST(ChromeDocument, FindsItsEventsAfterMembersThatSpeakOfThem) {

@@ -72,7 +72,8 @@ TEST(ChromeEvents, LeaveOutEventsWhoseTimeIsNoNumber) {
 TEST(ChromeEvents, KeepTimesSoCloseThatDifferencesFit) {
   // 2^62 ns are 146 years.
   const auto kept = [](std::string_view start, std::string_view duration) {
-    return read_event(op("a", start, duration)).events().size() == 1;
+    const Trace trace = read_event(op("a", start, duration));
+    return trace.events().size() == 1;
   };
   EXPECT_TRUE(kept("4611686018427387.903", "0"));
   EXPECT_FALSE(kept("4611686018427387.904", "0"));
@@ -162,12 +163,10 @@ TEST(ChromeEvents, ShareATrackExactlyIfProcessAndThreadAreEqual) {
   const Events& events = trace.events();
   EXPECT_EQ(events.track(kFirst), events.track(kSecond));
   EXPECT_EQ(trace.tracks().size(), 4u);
-  EXPECT_EQ(read(trace_text({op("a").with("tid", "-1"), op("b").with("tid", "18446744073709551615"),
-                             op("c").with("tid", "-1.0")}))
-                .tracks()
-                .size(),
-            2u)
-      << "the same bits";
+  const Trace same_bits =
+      read(trace_text({op("a").with("tid", "-1"), op("b").with("tid", "18446744073709551615"),
+                       op("c").with("tid", "-1.0")}));
+  EXPECT_EQ(same_bits.tracks().size(), 2u);
 }
 
 TEST(ChromeEvents, RunOnTheThreadOfTheProcessWithoutAThread) {

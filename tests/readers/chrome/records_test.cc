@@ -133,7 +133,8 @@ TEST(ChromeArrows, AreReadInTheOrderOfTheFile) {
 
 TEST(ChromeArrows, HaveTheTypeOfTheirCategory) {
   const auto type = [](std::string_view category) {
-    return read(trace_text({arrow("s", "7", category)})).flows()[0].type;
+    const Trace trace = read(trace_text({arrow("s", "7", category)}));
+    return trace.flows()[0].type;
   };
   EXPECT_EQ(type("fwdbwd"), FlowEnd::Type::forward_backward);
   EXPECT_EQ(type("forward_backward"), FlowEnd::Type::forward_backward);
@@ -227,9 +228,8 @@ std::size_t inputs_for_flops(const fixtures::Members& before, const fixtures::Me
   trace.before = before;
   trace.events = {op("a").arg("Input Dims", "[[2, 3]]"), op("b").arg("Input Dims", "[[4]]")};
   trace.after = after;
-  return read(trace.text(layout), {.threads = 1, .inputs_for_flops_only = true})
-      .argument(Argument::input_dims)
-      .size();
+  const Trace kept = read(trace.text(layout), {.threads = 1, .inputs_for_flops_only = true});
+  return kept.argument(Argument::input_dims).size();
 }
 
 TEST(ChromeInputs, AreLeftOutWhereKinetoSaysThatNoFlopsWereAskedFor) {

@@ -163,8 +163,8 @@ TEST(ChromeThreads, GiveTheSameTraceWhereEventsAreSeparatedInManyWays) {
   }
   const Trace all = read_with_any_threads(text + "]");
   EXPECT_EQ(issue_counts(all), "");
-  EXPECT_EQ(all.events().size(),
-            read(fixtures::array_text(trace.events, Layout::minified)).events().size());
+  const Trace expected = read(fixtures::array_text(trace.events, Layout::minified));
+  EXPECT_EQ(all.events().size(), expected.events().size());
 }
 
 TEST(ChromeThreads, GiveTheSameTraceWhereTheArrayEndsInsideABlock) {
@@ -253,8 +253,9 @@ TEST(ChromeThreads, GiveTheSameTraceOfPipesThatGiveLittleAtATime) {
 TEST(ChromeThreads, MayBeMoreThanThereAreBlocks) {
   for (const int events : {0, 1, 2, 3}) {
     read_with_any_threads(large_trace(events).text());
-    EXPECT_EQ(read(large_trace(events).text(), {.threads = 64}).tracks().size(),
-              read(large_trace(events).text(), {.threads = 1}).tracks().size());
+    const Trace by_many = read(large_trace(events).text(), {.threads = 64});
+    const Trace by_one = read(large_trace(events).text(), {.threads = 1});
+    EXPECT_EQ(by_many.tracks().size(), by_one.tracks().size());
   }
 }
 
