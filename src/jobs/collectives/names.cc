@@ -126,7 +126,7 @@ std::string group_text(const ProcessGroup& group) {
   return text;
 }
 
-std::string_view JobCollectives::name(const MatchedCollective& one) const {
+std::string_view JobCollectives::name(const MatchedCollective& one) const& {
   if (one.by == MatchedBy::pair) return "send";
   const CollectiveMember& first = one.members.front();
   return ranks[first.rank].record.texts[part(first).name];
