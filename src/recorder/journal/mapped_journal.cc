@@ -44,7 +44,7 @@ bool is_locked(int descriptor) {
   return ::fcntl(descriptor, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
-/// The process ended before the head was whole, and so before anything was stored behind it. Stores
+/// The process ended before the head was whole, and so before anything was stored after it. Stores
 /// into the head may have come in any order.
 bool is_being_made(const SegmentHead& head, const char* end) {
   const bool is_whole = head.magic != std::array<char, 8>{} && head.version != 0 &&

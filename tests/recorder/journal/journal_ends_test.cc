@@ -316,7 +316,7 @@ void lose_slot(const fs::path& folder, std::uint64_t sequence) {
 }
 
 /// Adds a file of slots whose head has only some of its fields, and what may follow it.
-void add_segment(const fs::path& folder, unsigned fields, char behind_head) {
+void add_segment(const fs::path& folder, unsigned fields, char last) {
   const bool has_magic = (fields & 1U) != 0;
   const bool has_version = (fields & 2U) != 0;
   const bool has_order = (fields & 4U) != 0;
@@ -328,7 +328,7 @@ void add_segment(const fs::path& folder, unsigned fields, char behind_head) {
   if (has_bytes) head.slot_bytes = 16384;
   std::string bytes(kSegmentHeadBytes + 16384, '\0');
   std::memcpy(bytes.data(), static_cast<const void*>(&head), sizeof head);
-  bytes.back() = behind_head;
+  bytes.back() = last;
   fixtures::write_whole_file((folder / "segment-000009.tbj").string(), bytes);
 }
 
