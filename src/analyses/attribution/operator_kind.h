@@ -1,5 +1,7 @@
-// What kind of row an event is in a summary or a list.
+// What kind of row an event is in a summary or a list, and which ranges wait for a data loader.
 #pragma once
+
+#include <string_view>
 
 #include <tbtrace/report.h>
 #include <tbtrace/trace.h>
@@ -7,6 +9,12 @@
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
+
+/// `enumerate(DataLoader)#... .__next__`, `enumerate(DataPipe)#...`.
+constexpr bool is_data_loading(std::string_view name) {
+  return (name.starts_with("enumerate(DataLoader)#") && name.ends_with(".__next__")) ||
+         name.starts_with("enumerate(DataPipe)#");
+}
 
 /// EventId::none is a memory record.
 inline OperatorKind operator_kind(const Trace& trace, EventId event) {

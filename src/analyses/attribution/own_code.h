@@ -3,12 +3,26 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {
+
+// To add a distribution, add its name to distributions.txt.
+
+/// Whether a path without the folder that it was found in, with `/` between its parts, is called
+/// like a file of Python's standard library (`threading.py`, `concurrent/futures/thread.py`).
+bool is_standard_library(std::string_view path);
+
+/// The same for a distribution that people install beside torch (`transformers/trainer.py`).
+bool is_distribution(std::string_view path);
+
+/// The tables, sorted; for tests.
+std::span<const std::string_view> standard_library_names();
+std::span<const std::string_view> distribution_names();
 
 /// What the path of a file alone shows: it is in a folder of installed packages or of Python, it
 /// was generated, or it is called like a file of a known library. torch cuts the folders of

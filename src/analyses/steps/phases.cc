@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/attribution/data_loading.h"
+#include "analyses/attribution/operator_kind.h"
 #include "analyses/steps/step_threads.h"
 #include "base/time_ranges.h"
 #include "trace/call_tree.h"

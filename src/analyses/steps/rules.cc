@@ -6,8 +6,8 @@
 
 #include "analyses/attribution/collective_names.h"
 #include "analyses/attribution/communication.h"
-#include "analyses/attribution/data_loading.h"
 #include "analyses/attribution/lightning.h"
+#include "analyses/attribution/operator_kind.h"
 #include "analyses/steps/step_threads.h"
 #include "trace/links.h"
 #include "trace/step_names.h"

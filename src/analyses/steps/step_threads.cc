@@ -1,7 +1,7 @@
 #include "analyses/steps/step_threads.h"
 
-#include "analyses/attribution/data_loading.h"
 #include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/operator_kind.h"
 
 namespace tbtrace::analyses {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "analyses/attribution/collective_names.h"
-#include "analyses/attribution/data_loading.h"
 #include "analyses/attribution/lightning.h"
+#include "analyses/attribution/operator_kind.h"
 #include "base/decimal.h"
 #include "trace/memory_names.h"
 #include "trace/step_names.h"

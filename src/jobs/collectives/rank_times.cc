@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyses/attribution/data_loading.h"
+#include "analyses/attribution/operator_kind.h"
 #include "analyses/gpu/gaps.h"
 #include "analyses/steps/step_threads.h"
 #include "trace/call_tree.h"

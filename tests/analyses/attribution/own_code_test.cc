@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "analyses/attribution/frame_rows.h"
-#include "analyses/attribution/library_names.h"
 #include "fixtures/trace_rows.h"
 #include "trace/trace_builder.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analyses/attribution/collective_names.h"
-#include "analyses/attribution/data_loading.h"
 #include "analyses/attribution/lightning.h"
+#include "analyses/attribution/operator_kind.h"
 #include "analyses/compat/plugin/backward.h"
 #include "analyses/compat/plugin/launches.h"
 #include "analyses/compat/plugin/rules.h"
