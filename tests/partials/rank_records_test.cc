@@ -81,8 +81,8 @@ TEST(PartialRanks, AreTheTableCollectives) {
 }
 
 TEST(PartialRanks, OfAPartialWithoutThemAreAnError) {
-  const Partial partial =
-      *Partial::of(job_traces()[0].trace, "rank0.json", {.parts = {.ranks = false}});
+  const TraceSet traces = job_traces();
+  const Partial partial = *Partial::of(traces[0].trace, "rank0.json", {.parts = {.ranks = false}});
   const Status failure = rank_records(partial).status();
   EXPECT_EQ(failure.code(), StatusCode::invalid_argument);
   EXPECT_NE(failure.message().find("make it again from the traces"), std::string::npos);

@@ -463,7 +463,8 @@ TEST(Replay, FailsOnASourceThatBecameDamagedOrWasMended) {
   damaged[text.find("\"ph\"", text.size() / 2)] = '@';
   EXPECT_FALSE(status_of_changed(read_blocks(text), damaged, 2).ok());
   const Reading of_damaged = read_blocks(damaged);
-  if (of_damaged.trace.events().size() != read_blocks(text).trace.events().size()) {
+  const Reading of_text = read_blocks(text);
+  if (of_damaged.trace.events().size() != of_text.trace.events().size()) {
     RowCollector collector;
     const auto source = io::memory_source(text);
     // The caller compares the number of ranges then; see chrome::RowDocument::end().

@@ -144,7 +144,8 @@ TEST(Collective, HostileTextsStayStrictJson) {
   const WindowPointer window = written.window();
   ASSERT_TRUE(wire::append_strict_json(json, text_of(window), false));
   EXPECT_THAT(json, HasSubstr(R"("Process Group Ranks":"\"}],\n\\\u0000)"));
-  EXPECT_EQ(read(window).events().size(), 2U);  // the profiler's own besides
+  const Trace trace = read(window);
+  EXPECT_EQ(trace.events().size(), 2U);  // the profiler's own besides
 }
 
 /// Names are kept once, and what is said of a collective belongs to one of them only.
