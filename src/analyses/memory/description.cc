@@ -91,8 +91,8 @@ freed_at_ns | integer or null | null: not freed, or unknown
 held_ns | integer or null | time between the two
 end | text | `freed`; `held`: not freed in the recording; `unknown`: the address was allocated again, or is not in the file
 )")}},
-      .arguments = {ArgumentGroup::allocations, ArgumentGroup::call_stacks, ArgumentGroup::autograd,
-                    ArgumentGroup::python},
+      .arguments = {ArgumentGroup::allocations, ArgumentGroup::call_stacks},
+      .more_arguments = {ArgumentGroup::autograd, ArgumentGroup::python},
       .options = {{.name = "view",
                    .spelling = "view",
                    .type = OptionType::choice,

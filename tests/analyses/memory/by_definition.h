@@ -166,14 +166,33 @@ class MemoryByDefinition {
         owner(row), [&](EventId range) { return trace_.name(range) == "nn.Module: Linear_0"; });
     return event == EventId::none ? "" : "nn.Module: Linear_0";
   }
-  std::string line(std::size_t row) const {
-    const EventId frame = nearest(
-        owner(row), [&](EventId range) { return trace_.name(range) == "model.py(12): forward"; });
-    if (frame != EventId::none) return "model.py(12): forward";
-    const EventId stack = nearest(owner(row), [&](EventId range) {
-      return !trace_.argument_text(range, Argument::call_stack).empty();
+  std::string line(std::size_t row) const { return line_of(owner(row)); }
+
+  /// Call stacks count in processes without Python frames. No range has a sequence number, so nodes
+  /// have the lines around them, and what adds a gradient has that of the node before it.
+  std::string line_of(EventId range) const {
+    if (range == EventId::none) return "";
+    const std::string_view name = trace_.name(range);
+    const bool has_stack = !trace_.argument_text(range, Argument::call_stack).empty();
+    if (has_stack && !has_frames(trace_.track(trace_.events().track(range)).process)) {
+      return "a.py(3): f";
+    }
+    if (name == "model.py(12): forward") return std::string(name);
+    if (name != "torch::autograd::AccumulateGrad") return line_of(context_.parent(range));
+    EventId node = EventId::none;
+    for (const EventId other : context_.host_ranges()) {
+      if (other == range) break;
+      const bool same_thread = trace_.events().track(other) == trace_.events().track(range);
+      if (same_thread && phase_named(trace_.name(other)) == "backward") node = other;
+    }
+    return node == EventId::none ? "" : line_of(context_.parent(node));
+  }
+  bool has_frames(const TrackKey& process) const {
+    return std::ranges::any_of(context_.host_ranges(), [&](EventId range) {
+      return trace_.kind(range) == EventKind::python_function &&
+             !trace_.events().is_module(range) &&
+             trace_.track(trace_.events().track(range)).process == process;
     });
-    return stack == EventId::none ? "" : "a.py(3): f";
   }
 
   /// `backward`, `accumulate`, `optimizer`, `loading` or nothing.
