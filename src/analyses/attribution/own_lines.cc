@@ -15,12 +15,12 @@ OwnLines::OwnLines(const Trace& trace, const ForwardOperators& forward)
   if (has_hooks) communicates_ = communication_kernels(trace);
 }
 
-OwnLines::Line OwnLines::of_work(const DeviceLink& link) const {
+EventId OwnLines::owner_of(const DeviceLink& link) const {
   const EventId owner = owner_of_work(call_tree_of(trace_), link);
   const bool is_of_hook = !communicates_.empty() && owner != EventId::none &&
                           where_.accumulates[index(owner)] != 0 &&
                           communicates_[index(link.activity)];
-  return is_of_hook ? 0 : of(owner);
+  return is_of_hook ? EventId::none : owner;
 }
 
 std::string OwnLines::text(Line line) const {

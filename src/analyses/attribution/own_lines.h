@@ -29,9 +29,12 @@ class OwnLines {
     return range == EventId::none ? 0 : places_.lines()[where_.place[index(range)]];
   }
 
-  /// The same of device work: that of its operator or its launch. Communication that hooks of
-  /// parameters began when gradients were ready has none.
-  Line of_work(const DeviceLink& link) const;
+  /// The same of device work.
+  Line of_work(const DeviceLink& link) const { return of(owner_of(link)); }
+
+  /// The range that device work belongs to: its operator or its launch. EventId::none also for
+  /// communication that hooks of parameters began when gradients were ready, which is of no place.
+  EventId owner_of(const DeviceLink& link) const;
 
   /// `train.py(46): forward`; empty for 0.
   std::string text(Line line) const;

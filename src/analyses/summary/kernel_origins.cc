@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "analyses/attribution/own_lines.h"
-#include "analyses/attribution/owners.h"
 #include "analyses/kernels/runs.h"
 #include "analyses/modules/range_origins.h"
 #include "base/bounded_sum.h"
@@ -40,7 +39,6 @@ std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const Ker
     return entry->second;
   };
 
-  const CallTree& tree = call_tree_of(trace);
   const ForwardOperators forward(trace);
   const ModulesOfRanges modules(trace, forward);
   const OwnLines lines(trace, forward);
@@ -50,13 +48,12 @@ std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const Ker
     const std::size_t group = group_of(run.event);
     if (group == groups.size()) continue;
     const DeviceLink link = {.activity = run.event, .launch = run.launch, .op = run.op};
-    const EventId owner = owner_of_work(tree, link);
-    const OwnLines::Line line = lines.of_work(link);
+    const EventId owner = lines.owner_of(link);
     const bool has_operator = run.op != EventId::none;
     Sum& sum = sums[group][{
         has_operator ? trace.name(run.op) : std::string_view(),
-        has_operator ? trace.argument_text(run.op, Argument::input_dims) : std::string_view(), line,
-        modules.of(owner)}];
+        has_operator ? trace.argument_text(run.op, Argument::input_dims) : std::string_view(),
+        lines.of(owner), modules.of(owner)}];
     ++sum.count;
     sum.total_ns += run.duration_ns;
   }
