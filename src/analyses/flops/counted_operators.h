@@ -52,7 +52,7 @@ struct FirstDimension {
 std::optional<FirstDimension> first_dimension(const Trace& trace, EventId op);
 
 /// Whether `size` is the product of two dimensions of one of an operator's inputs with three or
-/// more, the first and another one, so that it is no size of a batch.
+/// more, the first and another one, so that it is not the size of a batch.
 bool has_factors(const Trace& trace, EventId op, std::uint64_t size);
 
 }  // namespace tbtrace::analyses
