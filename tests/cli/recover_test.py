@@ -117,7 +117,7 @@ class Recover(unittest.TestCase):
             file.truncate(20_000)
         code, _, errors = run("recover", self.journal, "-o", self.logs, "--remove")
         self.assertEqual(code, 0)
-        self.assertRegex(errors, r"\d+ parts? (is|are) damaged, and (its|their) records are missing")
+        self.assertRegex(errors, r"\d+ parts? of the recording (is|are) damaged, and (its|their) records are missing")
         self.assertTrue(folder.exists())
         (folder / "head.tbj").write_bytes(b"x" * 4096)
         code, _, errors = run("recover", self.journal, "-o", self.logs)
