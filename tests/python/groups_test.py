@@ -152,13 +152,10 @@ class Oracle:
             return self.step(side)
         if key == "module":
             found = self.around(side, lambda other: other.name.startswith("nn.Module: "))
-        else:
-            found = self.around(side, lambda other: other.category == "python_function"
+        else:  # of the program's own code; work on a device has the line of its operator
+            owner = (self.operator(event) or side) if is_device else event
+            found = self.around(owner, lambda other: other.category == "python_function"
                                 and not other.name.startswith("nn.Module: ") and LINE.fullmatch(other.name))
-            if found is None:
-                with_stack = self.around(side, lambda other: other.args.get("Call stack"))
-                frames = with_stack.args["Call stack"].split(";") if with_stack else []
-                return next((frame for frame in frames if LINE.fullmatch(frame)), None)
         return found.name if found else None
 
     def groups(self, events, keys):
