@@ -320,6 +320,8 @@ TEST(Findings, MemoryThatGrowsInEveryStepIsTheFirst) {
   for (const int growth : {20, 100, 1000}) {
     EXPECT_EQ(first(with_memory(growth)), "memory_growth") << growth;
     EXPECT_EQ(findings(with_memory(growth))[0].share_of, ShareOf::peak_memory);
+    EXPECT_EQ(share_of_name(ShareOf::peak_memory), "peak_memory");
+    EXPECT_EQ(share_of_text(ShareOf::peak_memory), " of the peak memory");
   }
   EXPECT_EQ(ids(with_memory(0)), std::vector<std::string>());
   EXPECT_EQ(ids(with_memory(5)), std::vector<std::string>()) << "below a hundredth of the peak";

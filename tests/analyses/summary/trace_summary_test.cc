@@ -114,7 +114,10 @@ TEST(TraceSummary, TextOfOneTraceIsItsPage) {
   EXPECT_THAT(text, HasSubstr("\nmean of 2 steps"));
   TraceSummary cut = trace_summary(trace_of_rank(1), "trace.json");
   cut.steps.steps.resize(1);
+  EXPECT_EQ(dropped_steps_text(cut.steps), "");
   cut.steps.dropped_steps = 1;
+  EXPECT_EQ(dropped_steps_text(cut.steps),
+            "1 of 2 steps is left out, at the end: kernels of it may be missing.");
   EXPECT_THAT(summary_text({cut}), HasSubstr("\nmean of 1 of 2 steps"));
   EXPECT_THAT(summary_text({cut}), HasSubstr("\n1 of 2 steps is left out, at the end"));
   EXPECT_THAT(text, HasSubstr("\naten::mm "));
