@@ -23,6 +23,10 @@
 namespace tbtrace {
 namespace {
 
+/// A view of a temporary argument would be gone with it.
+static_assert(
+    std::is_same_v<decltype(std::declval<RangeArgument>().value()), RangeArgument::Value>);
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::names;

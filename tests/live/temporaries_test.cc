@@ -14,7 +14,6 @@
 #include <tbtrace/flame_difference.h>
 #include <tbtrace/operators.h>
 #include <tbtrace/partial.h>
-#include <tbtrace/ranges.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/tables.h>
@@ -78,8 +77,6 @@ static_assert(std::is_same_v<decltype(std::declval<EventList>()[0]), FunctionEve
 static_assert(std::is_same_v<decltype(std::declval<EventList>().source()), SourceReport>);
 static_assert(std::is_same_v<decltype(std::declval<FlameDifference>().root()), DifferenceNode>);
 static_assert(std::is_same_v<decltype(std::declval<StackTree>().unit()), std::string>);
-static_assert(
-    std::is_same_v<decltype(std::declval<RangeArgument>().value()), RangeArgument::Value>);
 static_assert(
     std::is_same_v<decltype(std::declval<TraceSet>().unread()), std::vector<UnreadInput>>);
 static_assert(
