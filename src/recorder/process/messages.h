@@ -18,7 +18,8 @@ inline constexpr std::string_view kEventsCleared =
     "Warning: Profiler clears events at the end of each cycle. Only events from the current cycle "
     "will be reported. To keep events across cycles, set acc_events = true.";
 
-/// Hands a sentence to the handler: stderr, unless set_warning_handler() named another.
+/// Hands a sentence to the handler: stderr, unless set_warning_handler() named another. A process
+/// writes a sentence to stderr once, and when it exits how often it was repeated.
 void warn(std::string_view sentence);
 
 /// Returns the one before; an empty one stands for stderr.
