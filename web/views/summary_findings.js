@@ -18,19 +18,15 @@ const findingViews = new Map([
 ]);
 
 /**
- * What happened, with its time as a link to all of it: `at 51.927 ms, before aten::copy_`.
+ * What happened, as a link to all of its time if that is known.
  * @param {{[key: string]: any}} item of the evidence
  * @param {import("../data/source.js").Page} page
  */
 function evidenceEvent(item, page) {
   const text = String(item.event ?? "");
-  const [time] = /[\d.]+ ms/.exec(text.slice(text.startsWith("at ") ? 0 : text.lastIndexOf(" at "))) ?? [];
-  if (time === undefined || typeof item.start_ns !== "number") return h("span", null, text);
-  const place = text.startsWith("at ") ? text.indexOf(time) : text.lastIndexOf(time);
-  const link = timelineLink(page, timelinePart(item.start_ns, Number(item.end_ns ?? item.start_ns)),
-                            time.replace(" ", "\u00a0"), "link");
-  return h("span", null, link
-    ? [text.slice(0, place), link, text.slice(place + time.length)] : text);
+  const target = typeof item.start_ns === "number"
+    ? timelinePart(item.start_ns, Number(item.end_ns ?? item.start_ns)) : null;
+  return h("span", null, timelineLink(page, target, text, "link") ?? text);
 }
 
 /**
