@@ -9,6 +9,7 @@
 #include "analyses/findings/event_text.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
+#include "trace/times.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -30,13 +31,11 @@ constexpr std::size_t kStepsForGrowth = 3;
 /// A gap, all of it: when it began, what the host did, and what ended it.
 Evidence gap_evidence(const Trace& trace, const char* what, TimeRange gap, const std::string& host,
                       EventId ended_by) {
-  const std::int64_t start_ns = gap.start - trace.window_start_ns();
+  const std::int64_t start_ns = since_start(trace, gap.start);
   std::string text = "at " + time_text(start_ns);
   if (!host.empty()) text += ", " + host;
   if (ended_by != EventId::none) text += ", before " + event_name(trace, ended_by);
-  return {what,     gap.end - gap.start,
-          "ns",     std::move(text),
-          start_ns, gap.end - trace.window_start_ns()};
+  return {what, gap.end - gap.start, "ns", std::move(text), start_ns, since_start(trace, gap.end)};
 }
 
 /// The evidence of idle time: how much, and the gap with the largest part of it.
@@ -187,9 +186,8 @@ std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
       .share = part};
   if (kernels.longest != EventId::none) {
     const Events& events = facts.trace.events();
-    const std::int64_t window = facts.trace.window_start_ns();
-    finding.evidence[0].start_ns = events.start_ns(kernels.longest) - window;
-    finding.evidence[0].end_ns = events.end_ns(kernels.longest) - window;
+    finding.evidence[0].start_ns = since_start(facts.trace, events.start_ns(kernels.longest));
+    finding.evidence[0].end_ns = since_start(facts.trace, events.end_ns(kernels.longest));
   }
   return with_gain(facts, std::move(finding), kernels.without_ns, "if these kernels took no time");
 }
