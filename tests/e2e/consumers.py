@@ -104,23 +104,16 @@ def free_port():
         return server.getsockname()[1]
 
 
-class TensorBoard:
-    """A TensorBoard of the running Python's environment with the profiler plugin on a log directory."""
+class StartedTensorBoard:
+    """A TensorBoard that a command starts, until the block ends; what it prints goes into the file `log`."""
 
-    def __init__(self, logdir, log, load_fast=False, options=()):
-        self.options = [f"--load_fast={str(load_fast).lower()}", *options]
-        self.port = free_port()
-        self.log = pathlib.Path(log)
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.logdir = logdir
+    def __init__(self, command, log, **environment):
+        self.command, self.log, self.environment = command, pathlib.Path(log), {**os.environ, **environment}
 
     def __enter__(self):
-        environment = {**os.environ, "TORCH_PROFILER_LOG_LEVEL": "DEBUG", "PYTHONWARNINGS": "default"}
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "tensorboard.main", "--logdir", str(self.logdir), "--host", "127.0.0.1",
-                 "--port", str(self.port), *self.options],
-                stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=subprocess.STDOUT, env=self.environment,
+                                            start_new_session=True)
         return self
 
     def __exit__(self, *_):
@@ -134,6 +127,17 @@ class TensorBoard:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+class TensorBoard(StartedTensorBoard):
+    """A TensorBoard of the running Python's environment with the profiler plugin on a log directory."""
+
+    def __init__(self, logdir, log, load_fast=False, options=()):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__([sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--host", "127.0.0.1",
+                          "--port", str(self.port), f"--load_fast={str(load_fast).lower()}", *options], log,
+                         TORCH_PROFILER_LOG_LEVEL="DEBUG", PYTHONWARNINGS="default")
 
     def get(self, route, **query):
         """Status and body of a route of the profiler's plugin."""

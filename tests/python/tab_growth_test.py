@@ -12,6 +12,7 @@ import os
 import pathlib
 import sys
 import threading
+import time
 import unittest
 
 from tab_folder import DATA, Tab, TabTest, trace_name
@@ -39,6 +40,9 @@ class Growth(TabTest):
             trace = self.add(f"run{number // 100 % 3}/" + trace_name("host", number), SOURCES[number % len(SOURCES)])
             (self.logs / f"run{number // 100 % 3}/other{number % 50}.json").write_text(f'{{"round": {number}}}')
             listed = list(tab.windows())
+            end = time.monotonic() + 60
+            while trace not in listed and time.monotonic() < end:  # a pass that began before it was added
+                listed = list(tab.windows())
             self.assertIn(trace, listed)
             for name in ("summary", "timeline"):
                 self.assertIn(tab.get("view", trace=trace, view=name).status_code, (200, 422))

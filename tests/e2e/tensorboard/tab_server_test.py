@@ -24,7 +24,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from e2e.consumers import Report, TensorBoard, convert
+from e2e.consumers import Report, StartedTensorBoard, TensorBoard, convert
 
 check = Report()
 ROOT = pathlib.Path(__file__).parents[3]
@@ -190,19 +190,17 @@ def made_logs(folder, program):
     return logs, outside / "secret.json"
 
 
-def look_at_printed_address(tbtrace, logs):
+def look_at_printed_address(tbtrace, logs, log):
     """`tbtrace tensorboard` prints where the tab is, ready to be opened, also for a port that the system chose."""
-    command = [tbtrace, "tensorboard", logs, "--port", "0"]
-    environment = {**os.environ, "TBTRACE_PYTHON": sys.executable}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment) as process:
-        try:
-            address = next((found[1] for line in process.stderr
-                            if (found := re.match(r"tbtrace: tensorboard: the tab is at (\S+)$", line))), "")
-            if check(re.fullmatch(r"http://localhost:\d+/#tbtrace", address), f"the printed address: {address}"):
-                with urllib.request.urlopen(address, timeout=60) as answer:
-                    check(answer.status == 200, f"{address} answers {answer.status}")
-        finally:
-            process.terminate()
+    with StartedTensorBoard([tbtrace, "tensorboard", logs, "--port", "0"], log, TBTRACE_PYTHON=sys.executable):
+        found, end = None, time.monotonic() + 120
+        while not found and time.monotonic() < end:
+            time.sleep(0.1)
+            found = re.search(r"^tbtrace: tensorboard: the tab is at (\S+)$", log.read_text(errors="replace"), re.M)
+        address = found[1] if found else ""
+        if check(re.fullmatch(r"http://localhost:\d+/#tbtrace", address), f"the printed address: {log.read_text()}"):
+            with urllib.request.urlopen(address, timeout=60) as answer:
+                check(answer.status == 200, f"{address} answers {answer.status}")
 
 
 def main():
@@ -233,7 +231,7 @@ def main():
             look_at_users(board)
             look_at_growth(board, logs)
             check((folder / "caches/tbtrace/tab").is_dir(), "views are kept below the user's caches")
-        look_at_printed_address(options.tbtrace, logs)
+        look_at_printed_address(options.tbtrace, logs, folder / "printed")
         with TensorBoard(logs, folder / "log", load_fast=True) as process:
             board = Board(process)
             look_at_listing(board)

@@ -12,6 +12,11 @@ FINER = (("name,device", "name", "name"), ("name,stream", "name", "name"), ("lau
 EXACT = "ops --strict-totals"
 
 
+def key_of(name):
+    """What the row of `ops` is called: all steps are one."""
+    return "ProfilerStep*" if name.startswith("ProfilerStep#") else name
+
+
 def kernels(answers, same):
     totals = answers.totals("kernels")
     for grouping in GROUPINGS:
@@ -68,19 +73,18 @@ def unattributed(answers, same):
     # In old files a step is an operator, which --kind counts with the annotations.
     kinds = answers.rows(f"{EXACT} --kind operators") + [
         row for row in answers.rows(f"{EXACT} --kind annotations") if not row["is_user_annotation"]]
-    owned = {}
-    for row in kinds:
-        if row["device_type"] == "CPU":
-            owned[row["key"]] = owned.get(row["key"], 0) + row["self_device_time_total_ns"]
-    same(f"flops: [unattributed] = device time of {EXACT} that operators do not have",
+    operators = {row["key"] for row in kinds if row["device_type"] == "CPU"}
+    # What an annotation launches is its operator's, if it has one around it.
+    same("flops: [unattributed] = device time of stacks without an operator",
          added([row for row in answers.rows("flops") if row["name"] == "[unattributed]"], "device_time_total_ns"),
-         answers.totals(EXACT)["self_device_time_total_ns"] - sum(owned.values()))
+         sum(weight for frames, weight in answers.stacks("flamegraph --weight self_device_time_total")
+             if not any(key_of(frame) in operators for frame in frames.split(";"))))
     totals = answers.totals("kernels")
     if totals["memcpys"] + totals["memsets"]:
         return
     host = grouped([row for row in rows if row["device_type"] == "CPU"], ("key",), ("self_device_time_total_ns",))
     for row in answers.rows("kernels --group-by operator"):
-        name = "ProfilerStep*" if row["operator"].startswith("ProfilerStep#") else row["operator"]
+        name = key_of(row["operator"])
         if name != "[unattributed]":
             same(f"kernels --group-by operator: {name} = its row of {EXACT}", row["total_ns"],
                  host[name,]["self_device_time_total_ns"])

@@ -33,8 +33,9 @@ def memory(answers, same):
         same(f"memory --view curve: {name}: most reserved = peak_reserved_bytes",
              max((row["reserved_bytes"] for row in curve if row["reserved_bytes"] is not None), default=None),
              peak["peak_reserved_bytes"])
+    # The summary begins with the device that has the largest peak.
     same("summary: memory = memory", [chosen(entry, SUMMARY) for entry in answers["summary"]["memory"]],
-         [chosen(row, SUMMARY) for row in peaks])
+         [chosen(row, SUMMARY) for row in sorted(peaks, key=lambda row: -(row["peak_bytes"] or 0))])
 
 
 CHECKS = (memory,)
