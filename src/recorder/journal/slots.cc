@@ -169,8 +169,10 @@ Status Slots::prepare() {
       }
       if (slot == nullptr) {
         std::vector<Slot*> made;
-        status = add_segment(size.bytes, size.segment_slots, made);
-        if (!status.ok()) break;
+        for (std::size_t slots = size.segment_slots; slots > 0 && made.empty(); slots /= 2) {
+          status = add_segment(size.bytes, slots, made);  // smaller files where there is less room
+        }
+        if (made.empty()) break;
         const std::lock_guard lock(mutex_);
         size.used.insert(size.used.end(), made.rbegin(), made.rend());
         continue;

@@ -356,6 +356,26 @@ TEST(JournalOnADisk, ThatIsFullCountsWhatIsLost) {
   EXPECT_EQ(warnings.load(), 1);
 }
 
+TEST(JournalOnADisk, IsUsedToItsLastChunk) {
+  auto files = std::make_unique<FaultyFiles>();
+  FaultyFiles& faults = *files;
+  faults.left_bytes = std::size_t{30} << 20;  // less than two files of the usual size
+  const auto journal = Journal::open_in(std::move(files), small_options());
+  ASSERT_TRUE(journal.ok());
+  Recording recording({}, (*journal)->new_window());
+  recording.start();
+  const auto log = recording.add_thread({.system_id = 1});
+  constexpr std::size_t kRecords = 2'000'000;  // more than there is room for
+  for (std::size_t number = 0; number < kRecords; ++number) {
+    write_number(*log, 1, number);
+    if (number % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  recording.close();
+  EXPECT_GT(recording.lost(), 0U);
+  (*journal)->end();
+  EXPECT_LT(faults.left_bytes, std::size_t{512} << 10);
+}
+
 TEST(JournalOnADisk, ThatIsSlowKeepsNobodyWaiting) {
   auto files = std::make_unique<FaultyFiles>();
   FaultyFiles& faults = *files;
