@@ -24,7 +24,7 @@ std::string column_tables() {
                        const std::vector<tbtrace::ColumnDescription>& columns) {
     text += of + "\n| key | type | meaning |\n| --- | --- | --- |\n";
     for (const tbtrace::ColumnDescription& column : columns) {
-      text += "| `" + std::string(column.name) + "` | " + std::string(column.type) + " | " +
+      text += "| `" + std::string(column.name) + "` | " + column.type_text() + " | " +
               std::string(column.meaning) + (column.meaning.empty() ? "|\n" : " |\n");
     }
   };

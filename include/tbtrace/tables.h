@@ -23,18 +23,35 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
+/// What the values of a column are. A column has one type, whatever its rows.
+enum class ValueType : std::uint8_t {
+  boolean,
+  integer,
+  number,
+  text,
+  texts,  ///< a list of texts
+  list,   ///< any other list
+  any,    ///< each value has a type of its own
+};
+
 /// A column of the rows, or a total.
 struct ColumnDescription {
-  std::string_view name;     ///< `busy_ns`
-  std::string_view type;     ///< of its values in JSON: `integer or null`
-  std::string_view meaning;  ///< Markdown; links as from docs/formats/. Empty if the name says it
+  std::string_view name;  ///< `busy_ns`
+  ValueType type = ValueType::text;
+  bool has_nulls = false;  ///< some rows may have no value
+  std::string_view meaning =
+      {};  ///< Markdown; links as from docs/formats/. Empty if the name says it
 
+  /// Of its values in JSON: `integer or null`.
+  std::string type_text() const;
   /// By the end of the name: `ns`, `us`, `bytes`, `percent` (0 to 100), `share` (0 to 1) or
   /// `per_s`; empty: none.
   std::string_view unit() const;
 };
 
-/// The columns in a text with a line `name | type | meaning` for each. Views into the text.
+/// The columns in a text with a line `name | type | meaning` for each, where the type is
+/// ColumnDescription::type_text(). Views into the text. Throws std::invalid_argument for
+/// another type.
 std::vector<ColumnDescription> columns_in(std::string_view text);
 
 /// Columns that rows or totals have with some options.
@@ -196,6 +213,9 @@ struct TableDescription {
   /// The names of the columns of rows without options, or of `more_columns` with an option or a
   /// value of this name: `alive`.
   std::vector<std::string> column_names(std::string_view with = {}) const;
+  /// Of the rows, whatever the options; nullptr if there is none.
+  const ColumnDescription* column(std::string_view column_name) const&;
+  const ColumnDescription* column(std::string_view) const&& = delete;
   /// nullptr if there is none.
   const OptionDescription* option(std::string_view option_name) const&;
   const OptionDescription* option(std::string_view) const&& = delete;
@@ -213,6 +233,9 @@ std::span<const TableDescription* const> tables();
 
 /// nullptr if there is none of this name.
 const TableDescription* table_named(std::string_view name);
+/// The same by schema, `tbtrace.gpu/1`; also of a summary (`tbtrace.summary/1`), of a comparison,
+/// of clocks and of stragglers.
+const TableDescription* table_of_schema(std::string_view schema);
 
 /// The options with the defaults of those that are missing. Fails for an option that the table does
 /// not have, for a wrong value, and for options that exclude each other.

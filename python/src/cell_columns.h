@@ -3,17 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
-#include <tbtrace/report.h>
+#include <tbtrace/tables.h>
 
 #include "arrow_table.h"
 
 namespace tbtrace::python {
 
-/// A column without any value has the type that its name says (`_ns`, `_bytes` and the like are
-/// whole numbers, `_percent` and the like doubles, others texts), so that the tables of all ranks
-/// have one schema.
-ArrowColumn arrow_column(const std::string& schema, const Table& table, std::size_t column);
+/// `type` is that of the column's description, so that the tables of all ranks have one schema.
+/// Throws std::invalid_argument for values of another type.
+ArrowColumn arrow_column(ValueType type, const Table& table, std::size_t column);
 
 }  // namespace tbtrace::python

@@ -243,34 +243,35 @@ Values argument_values(const Source& source, Argument argument) {
 
 struct ColumnKind {
   std::string_view name;
+  ValueType type;
   Values (*values)(const Source&);
   bool needs_context = false;
 };
 
 // To add a column, add a row.
 constexpr std::array<ColumnKind, 22> kColumns = {
-    {{"event", event_row},
-     {"name", name},
-     {"category", category},
-     {"kind", kind},
-     {"process", process},
-     {"thread", thread},
-     {"thread_name", thread_name},
-     {"start_ns", start_ns},
-     {"duration_ns", duration_ns},
-     {"self_time_ns", self_time_ns, true},
-     {"parent", parent, true},
-     {"operator", operator_row, true},
-     {"operator_name", operator_name, true},
-     {"module_name", module_name, true},
-     {"launch", launch, true},
-     {"step", step, true},
-     {"correlation", correlation},
-     {"external_id", external_id},
-     {"device", number_argument<Argument::device>},
-     {"stream", number_argument<Argument::stream>},
-     {"bytes", number_argument<Argument::copied_bytes>},
-     {"input_shapes", input_shapes}}};
+    {{"event", ValueType::integer, event_row},
+     {"name", ValueType::text, name},
+     {"category", ValueType::text, category},
+     {"kind", ValueType::text, kind},
+     {"process", ValueType::text, process},
+     {"thread", ValueType::text, thread},
+     {"thread_name", ValueType::text, thread_name},
+     {"start_ns", ValueType::integer, start_ns},
+     {"duration_ns", ValueType::integer, duration_ns},
+     {"self_time_ns", ValueType::integer, self_time_ns, true},
+     {"parent", ValueType::integer, parent, true},
+     {"operator", ValueType::integer, operator_row, true},
+     {"operator_name", ValueType::text, operator_name, true},
+     {"module_name", ValueType::text, module_name, true},
+     {"launch", ValueType::integer, launch, true},
+     {"step", ValueType::integer, step, true},
+     {"correlation", ValueType::integer, correlation},
+     {"external_id", ValueType::integer, external_id},
+     {"device", ValueType::integer, number_argument<Argument::device>},
+     {"stream", ValueType::integer, number_argument<Argument::stream>},
+     {"bytes", ValueType::integer, number_argument<Argument::copied_bytes>},
+     {"input_shapes", ValueType::text, input_shapes}}};
 
 class EventTable final : public TableData {
  public:
@@ -429,7 +430,7 @@ class EventTable final : public TableData {
     column.dictionary = std::move(dictionary).finish();
   }
 
-  const std::string schema_ = "tbtrace.events/1";
+  const std::string schema_{kEventsSchema};
   Source source_;
   std::vector<Column> columns_;  // refer to source_
 };
@@ -447,6 +448,15 @@ Result<Argument> argument_named(const std::string& name) {
 }
 
 }  // namespace
+
+ValueType event_column_type(std::string_view name) {
+  const auto* const column = std::ranges::find(kColumns, name, &ColumnKind::name);
+  if (column != kColumns.end()) return column->type;
+  const auto* const argument = std::ranges::find(kArgumentRows, name, &ArgumentRow::name);
+  if (argument == kArgumentRows.end()) return ValueType::text;
+  if (argument->type == ArgumentType::integer) return ValueType::integer;
+  return argument->type == ArgumentType::real ? ValueType::number : ValueType::text;
+}
 
 std::vector<std::string_view> event_arguments() {
   std::vector<std::string_view> names;

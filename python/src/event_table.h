@@ -10,14 +10,20 @@
 #include <vector>
 
 #include <tbtrace/status.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
 #include "table.h"
 
 namespace tbtrace::python {
 
+inline constexpr std::string_view kEventsSchema = "tbtrace.events/1";
+
 /// The names of the arguments that can be columns.
 std::vector<std::string_view> event_arguments();
+
+/// What the values of a column are, also of an argument; texts if there is no such column.
+ValueType event_column_type(std::string_view name);
 
 /// The table with these columns, all if there are none, and then with arguments of the events, each
 /// once. Fails for a column or an argument that there is not, and for one that was not read.

@@ -1,12 +1,16 @@
 #include "table.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include <tbtrace/report.h>
+#include <tbtrace/tables.h>
 
 #include "cell_columns.h"
+#include "event_table.h"
 
 namespace tbtrace::python {
 namespace {
@@ -15,6 +19,21 @@ namespace {
 std::size_t end_of(std::size_t first, std::size_t count, std::size_t size) {
   const std::size_t begin = std::min(first, size);
   return begin + std::min(count, size - begin);
+}
+
+/// The first column of tables of several inputs.
+constexpr std::string_view kInput = "input";
+
+ValueType column_type(std::string_view schema, std::string_view name) {
+  if (schema == kEventsSchema) return event_column_type(name);
+  if (name == kInput) return ValueType::text;
+  const TableDescription* const table = table_of_schema(schema);
+  const ColumnDescription* const column = table == nullptr ? nullptr : table->column(name);
+  if (column == nullptr) {
+    throw std::logic_error("the column " + std::string(name) + " of " + std::string(schema) +
+                           " has no description");
+  }
+  return column->type;
 }
 
 /// torch's name of a column, which has no unit.
@@ -77,7 +96,8 @@ Result<std::string> ReportTable::html(std::int64_t most) const {
 }
 
 ArrowColumn ReportTable::arrow_column(std::size_t column) const {
-  return python::arrow_column(report_.schema, report_.table, column);
+  return python::arrow_column(column_type(report_.schema, report_.table.columns[column]),
+                              report_.table, column);
 }
 
 Result<std::string> SummaryTable::text(const ReportOptions& options) const {

@@ -135,7 +135,7 @@ nb::list columns_of(const std::vector<ColumnDescription>& columns) {
   for (const ColumnDescription& column : columns) {
     nb::dict row;
     row["name"] = text(column.name);
-    row["type"] = text(column.type);
+    row["type"] = text(column.type_text());
     row["unit"] = text(column.unit());
     row["meaning"] = text(column.meaning);
     list.append(row);

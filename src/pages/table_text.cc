@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -33,45 +33,32 @@ enum class ColumnType : std::uint8_t { number, integer, flag, text, json };
 
 constexpr std::string_view kTypeNames[] = {"number", "integer", "flag", "text", "json"};
 
-ColumnType type_of(const Cell& cell) {
-  return std::visit(
-      [](const auto& value) {
-        using Value = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<Value, bool>) return ColumnType::flag;
-        if constexpr (std::is_same_v<Value, std::string>) return ColumnType::text;
-        if constexpr (std::is_same_v<Value, Json> ||
-                      std::is_same_v<Value, std::vector<std::string>>) {
-          return ColumnType::json;
-        }
-        if constexpr (std::is_same_v<Value, std::int64_t>) {
-          const bool is_exact = -kExactInDouble <= value && value <= kExactInDouble;
-          return is_exact ? ColumnType::number : ColumnType::integer;
-        }
-        if constexpr (std::is_same_v<Value, std::uint64_t>) {
-          const bool is_exact = value <= static_cast<std::uint64_t>(kExactInDouble);
-          return is_exact ? ColumnType::number : ColumnType::integer;
-        }
-        return ColumnType::number;
-      },
-      cell);
+/// Whether a double, which all numbers of JavaScript are, may have another value.
+bool is_inexact(const Cell& cell) {
+  if (const auto* const value = std::get_if<std::int64_t>(&cell)) {
+    return *value < -kExactInDouble || kExactInDouble < *value;
+  }
+  const auto* const value = std::get_if<std::uint64_t>(&cell);
+  return value != nullptr && static_cast<std::uint64_t>(kExactInDouble) < *value;
 }
 
-/// That of all its values; texts if they differ otherwise than in size.
-ColumnType type_of(const Table& table, const Rows& rows, std::size_t column) {
-  std::optional<ColumnType> type;
-  for (const std::size_t row : rows) {
-    const Cell& cell = table.rows[row][column];
-    if (std::holds_alternative<std::monostate>(cell)) continue;
-    const ColumnType next = type_of(cell);
-    if (!type || *type == next) {
-      type = next;
-    } else if (std::max(*type, next) == ColumnType::integer) {
-      type = ColumnType::integer;
-    } else {
+ColumnType column_type(ValueType type, const Table& table, const Rows& rows, std::size_t column) {
+  switch (type) {
+    case ValueType::boolean:
+      return ColumnType::flag;
+    case ValueType::integer:
+    case ValueType::number:
+      break;
+    case ValueType::text:
       return ColumnType::text;
-    }
+    case ValueType::texts:
+    case ValueType::list:
+    case ValueType::any:
+      return ColumnType::json;
   }
-  return type.value_or(ColumnType::number);
+  const bool is_exact = std::ranges::none_of(
+      rows, [&](std::size_t row) { return is_inexact(table.rows[row][column]); });
+  return is_exact ? ColumnType::number : ColumnType::integer;
 }
 
 std::string json_of(const Cell& cell) {
@@ -149,10 +136,24 @@ void emit_values(wire::JsonEmitter& json, const Table& table, const Rows& rows, 
   json.end_array();
 }
 
-ColumnDescription description_of(const TableContent& content, std::string_view key) {
+/// Of a figure of the summary, which has no description: that of its first value.
+ValueType type_of_values(const Table& table, std::size_t column) {
+  constexpr ValueType kTypes[] = {ValueType::number,  ValueType::boolean, ValueType::integer,
+                                  ValueType::integer, ValueType::number,  ValueType::text,
+                                  ValueType::texts,   ValueType::list};
+  static_assert(std::size(kTypes) == std::variant_size_v<Cell>);
+  const auto first = std::ranges::find_if(table.rows, [&](const std::vector<Cell>& row) {
+    return !std::holds_alternative<std::monostate>(row[column]);
+  });
+  return kTypes[first == table.rows.end() ? 0 : (*first)[column].index()];
+}
+
+ColumnDescription description_of(const TableContent& content, std::size_t column) {
+  const Table& table = content.report.table;
+  const std::string_view key = table.columns[column];
   const auto found = std::ranges::find(content.columns, key, &ColumnDescription::name);
-  return found == content.columns.end() ? ColumnDescription{.name = key, .type = {}, .meaning = {}}
-                                        : *found;
+  if (found != content.columns.end()) return *found;
+  return {.name = key, .type = type_of_values(table, column)};
 }
 
 /// `[words](page.md)` as `words`, because the page has no other pages.
@@ -174,8 +175,8 @@ std::string without_links(std::string_view text) {
 void emit_column(wire::JsonEmitter& json, const TableContent& content, const Rows& rows,
                  std::size_t column, const ViewLimits& limits, std::size_t& cuts) {
   const Table& table = content.report.table;
-  const ColumnDescription description = description_of(content, table.columns[column]);
-  const ColumnType type = type_of(table, rows, column);
+  const ColumnDescription description = description_of(content, column);
+  const ColumnType type = column_type(description.type, table, rows, column);
   json.begin_object();
   json.member("key", table.columns[column]);
   json.member("unit", description.unit());
@@ -311,8 +312,7 @@ void pages::emit_table(wire::JsonEmitter& json, const TableContent& content,
   json.begin_object();
   for (const auto& [name, value] : report.totals) {
     json.key(name);
-    type_of(value) == ColumnType::integer ? json.text(json_of(value))
-                                          : writers::emit_cell(json, value);
+    is_inexact(value) ? json.text(json_of(value)) : writers::emit_cell(json, value);
   }
   json.end_object();
   json.member("totals_label", report.totals_label);

@@ -1,8 +1,36 @@
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <stdexcept>
 
 #include <tbtrace/tables.h>
 
 namespace tbtrace {
+namespace {
+
+/// By ValueType.
+constexpr std::array<std::string_view, 7> kTypeNames = {
+    "boolean", "integer", "number", "text", "list of texts", "list", "any"};
+constexpr std::string_view kOrNull = " or null";
+
+ColumnDescription column_in(std::string_view name, std::string_view type,
+                            std::string_view meaning) {
+  const bool has_nulls = type.ends_with(kOrNull);
+  if (has_nulls) type.remove_suffix(kOrNull.size());
+  const auto* const found = std::ranges::find(kTypeNames, type);
+  if (found == kTypeNames.end()) {
+    throw std::invalid_argument("columns have no type '" + std::string(type) + "'");
+  }
+  return {name, static_cast<ValueType>(found - kTypeNames.begin()), has_nulls, meaning};
+}
+
+}  // namespace
+
+std::string ColumnDescription::type_text() const {
+  return std::string(kTypeNames[static_cast<std::size_t>(type)]) +
+         std::string(has_nulls ? kOrNull : "");
+}
 
 std::string_view ColumnDescription::unit() const {
   if (name.ends_with("utilization")) return "share";
@@ -26,7 +54,7 @@ std::vector<ColumnDescription> columns_in(std::string_view text) {
     if (line.empty()) continue;
     const std::string_view name = take(line, kBetween);
     const std::string_view type = take(line, kBetween);
-    columns.push_back({name, type, line});
+    columns.push_back(column_in(name, type, line));
   }
   return columns;
 }
@@ -45,6 +73,19 @@ std::vector<std::string> TableDescription::column_names(std::string_view with) c
     names.emplace_back(column.name);
   }
   return names;
+}
+
+const ColumnDescription* TableDescription::column(std::string_view column_name) const& {
+  const auto in = [&](const std::vector<ColumnDescription>& some) {
+    const auto found = std::ranges::find(some, column_name, &ColumnDescription::name);
+    return found == some.end() ? nullptr : &*found;
+  };
+  if (const ColumnDescription* const found = in(columns)) return found;
+  for (const ColumnsWithOptions& more : more_columns) {
+    if (more.of == "totals") continue;
+    if (const ColumnDescription* const found = in(more.columns)) return found;
+  }
+  return nullptr;
 }
 
 const OptionDescription* TableDescription::option(std::string_view option_name) const& {

@@ -20,12 +20,20 @@
   TABLE(threads)              \
   TABLE(collectives)          \
   TABLE(check)
+
+// Results of several traces that are tables in Python; their verbs write them in a larger document.
+#define TBTRACE_OTHER_TABLES(TABLE) \
+  TABLE(diff)                       \
+  TABLE(clocks)                     \
+  TABLE(stragglers)                 \
+  TABLE(summary)
 // clang-format on
 
 namespace tbtrace::analyses {
 
 #define TBTRACE_TABLE(name) const TableDescription& name##_table();
 TBTRACE_TABLES(TBTRACE_TABLE)
+TBTRACE_OTHER_TABLES(TBTRACE_TABLE)
 #undef TBTRACE_TABLE
 
 }  // namespace tbtrace::analyses

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include <tbtrace/tables.h>
@@ -19,6 +20,15 @@ std::span<const TableDescription* const> tables() {
 const TableDescription* table_named(std::string_view name) {
   const auto found = std::ranges::find(tables(), name, &TableDescription::name);
   return found == tables().end() ? nullptr : *found;
+}
+
+const TableDescription* table_of_schema(std::string_view schema) {
+#define TBTRACE_TABLE(name) &analyses::name##_table(),
+  static const TableDescription* const kAll[] = {TBTRACE_TABLES(TBTRACE_TABLE)
+                                                     TBTRACE_OTHER_TABLES(TBTRACE_TABLE)};
+#undef TBTRACE_TABLE
+  const auto* const found = std::ranges::find(kAll, schema, &TableDescription::schema);
+  return found == std::end(kAll) ? nullptr : *found;
 }
 
 ArgumentSet arguments_for(const TableDescription& table, const OptionValues& options) {

@@ -87,10 +87,20 @@ TEST(TableText, AnyNameIsText) {
   EXPECT_EQ(names.find("texts")->items.size(), rows.size());
 }
 
+TEST(TableText, ColumnsHaveTheTypesOfTheirDescriptionsWhateverTheirRows) {
+  TableContent content = table({"flag", "text", "list"}, {{Cell(), Cell(), Cell()}});
+  content.columns =
+      columns_in("flag | boolean or null\ntext | text or null\nlist | list or null\n");
+  EXPECT_EQ(member(column(content, 0), "type"), "flag");
+  EXPECT_EQ(member(column(content, 1), "type"), "text");
+  EXPECT_EQ(member(column(content, 2), "type"), "json");
+}
+
 TEST(TableText, MeaningsHaveNoLinks) {
   TableContent content = table({"n", "m"}, {{std::int64_t{1}, std::int64_t{2}}});
-  content.columns = {{"n", "integer", "see [the rules](x.md#y) of `[idle]`, and [more](z.md)"},
-                     {"m", "integer", "a [b] (c) ["}};
+  content.columns = columns_in(
+      "n | integer | see [the rules](x.md#y) of `[idle]`, and [more](z.md)\n"
+      "m | integer | a [b] (c) [\n");
   EXPECT_EQ(member(column(content, 0), "meaning"), "see the rules of `[idle]`, and more");
   EXPECT_EQ(member(column(content, 1), "meaning"), "a [b] (c) [");
 }

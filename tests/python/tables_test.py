@@ -140,6 +140,27 @@ class Tables(unittest.TestCase):
                 known = types.setdefault((where.split(" of ")[0], field.name), (field.type, where))
                 self.assertEqual(field.type, known[0], f"{field.name} of {where}, and of {known[1]}")
 
+    def test_empty_tables_have_the_types_of_full_ones(self):
+        empty = tbtrace.read(b'{"traceEvents": []}')
+        full = tbtrace.read(ROOT / "tests/data/gpu_step.json")
+        for made, words in TABLES:
+            with contextlib.suppress(ValueError, tbtrace.TraceError):
+                schema = pyarrow.table(made(full)).schema
+                for field in pyarrow.table(made(empty)).schema:
+                    if field.name in schema.names:
+                        self.assertEqual(field.type, schema.field(field.name).type, f"{field.name} of {words}")
+
+    def test_results_of_several_traces_have_types(self):
+        job = tbtrace.TraceSet.open(ROOT / "tests/data/slow_loader_job")
+        paths = [ROOT / "tests/data" / name for name in ("gpu_step.json", "gpu_step_rank1.json")]
+        diff = tbtrace.diff(*paths)
+        for table, column, wanted in ((job.clocks(), "offset_ns", pyarrow.float64()),
+                                      (job.stragglers(), "steps", pyarrow.large_string()),
+                                      (diff.table("operator"), "low_ns", pyarrow.float64()),
+                                      (diff.quantities(), "low", pyarrow.float64()),
+                                      (tbtrace.read(paths[0]).summary().table(), "trace", pyarrow.int64())):
+            self.assertEqual(pyarrow.table(table).schema.field(column).type, wanted, column)
+
     def test_texts_and_types_survive(self):
         trace = tbtrace.read(ROOT / "tests/data/hostile_names.json")
         table = trace.operators(("shape", "stack"))

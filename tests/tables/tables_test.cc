@@ -195,17 +195,36 @@ TEST(Tables, SayWhyTheyHaveNoRows) {
 }
 
 TEST(Tables, ColumnsHaveTheUnitsThatTheirNamesEndIn) {
-  const auto unit = [](std::string_view name) { return ColumnDescription{name, "", ""}.unit(); };
+  const auto unit = [](std::string_view name) { return ColumnDescription{.name = name}.unit(); };
   EXPECT_EQ(unit("busy_ns"), "ns");
   EXPECT_EQ(unit("peak_bytes"), "bytes");
   EXPECT_EQ(unit("flops_per_s"), "per_s");
   EXPECT_EQ(unit("ns"), "");
   EXPECT_EQ(unit("columns"), "");
-  const std::vector<ColumnDescription> columns = columns_in("\na | text\nb_ns | integer | 1 | 2\n");
-  ASSERT_THAT(columns, SizeIs(2));
+}
+
+TEST(Tables, ColumnsAreReadFromLines) {
+  const std::vector<ColumnDescription> columns =
+      columns_in("\na | text\nb_ns | integer or null | 1 | 2\nc | any\n");
+  ASSERT_THAT(columns, SizeIs(3));
+  EXPECT_EQ(columns[0].type, ValueType::text);
+  EXPECT_FALSE(columns[0].has_nulls);
   EXPECT_EQ(columns[0].meaning, "");
-  EXPECT_EQ(columns[1].type, "integer");
+  EXPECT_EQ(columns[1].type, ValueType::integer);
+  EXPECT_TRUE(columns[1].has_nulls);
   EXPECT_EQ(columns[1].meaning, "1 | 2");
+  EXPECT_EQ(columns[2].type, ValueType::any);
+  EXPECT_EQ(columns[2].type_text(), "any");
+  EXPECT_THROW(static_cast<void>(columns_in("a | words\n")), std::invalid_argument);
+}
+
+TEST(Tables, AreFoundBySchema) {
+  EXPECT_EQ(table_of_schema("tbtrace.gpu/1"), table_named("gpu"));
+  EXPECT_EQ(table_of_schema("tbtrace.gpu/9"), nullptr);
+  ASSERT_NE(table_of_schema("tbtrace.diff/1"), nullptr);
+  EXPECT_NE(table_of_schema("tbtrace.diff/1")->column("low"), nullptr);
+  EXPECT_EQ(table_named("gpu")->column("sm_efficiency_percent")->type, ValueType::number);
+  EXPECT_EQ(table_named("gpu")->column("none"), nullptr);
 }
 
 }  // namespace

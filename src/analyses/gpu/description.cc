@@ -35,37 +35,19 @@ const TableDescription& analyses::gpu_table() {
 the window, which begins with the first activity on the device and ends with the last one:
 computation + exposed communication + exposed memory + idle = window.
 )",
-      .columns = columns_in(R"(
+      .columns = gpu_columns(),
+      .totals = gpu_totals(),
+      .more_columns = {{"rows", "--compat plugin", columns_in(R"(
 rank | integer or null | from `distributedInfo`
 device | integer | the device's number: the process id of its streams
-stream | text or null | the stream's thread id in the file; null in a row of a device
-window_ns | integer | length of the window
-busy_ns | integer | at least one activity ran
-busy_share | number | `busy_ns` / `window_ns`, 0 to 1
-computation_ns | integer | at least one kernel ran that does not communicate
-communication_ns | integer | at least one communication kernel ran
-memory_ns | integer | at least one memcpy or memset ran
-overlap_ns | integer | computation and communication ran at once
-exposed_communication_ns | integer | communication ran, and no computation
-exposed_memory_ns | integer | memcpys or memsets ran, and nothing else
-idle_ns | integer | nothing ran
-idle_host_wait_ns | integer | idle time before activities that were launched when it had already begun: the host was late
-idle_kernel_wait_ns | integer | short idle times before activities that were launched in time
-idle_other_ns | integer | any other idle time
-queue_length_mean | number | activities that were launched and had not started, as a mean over the window; only activities whose launch is known
-queue_length_max | integer | the most of them at once
-activities | integer | kernels, memcpys and memsets that run in the window, also those that began before it; [misplaced](check.md#misplaced-device-work) ones are left out
-launches | integer | calls that launched them; a CUDA graph launch has many kernels
-short_kernels | integer | kernels that were the only activity of their launch call and took less time than the call
-copied_bytes | integer | by memcpys and memsets whose size is in the file
-copy_bandwidth_bytes_per_s | number or null | `copied_bytes` by the sum of their durations
-)"),
-      .totals = columns_in(R"(
-window_ns | integer
-busy_ns | integer
-idle_ns | integer
-busy_share | number | `busy_ns` / `window_ns`, 0 to 1
-)"),
+window_ns | integer | from the first step's start to the last one's end; 0 without steps and operators
+busy_ns | integer | at least one kernel ran
+busy_share | number | `busy_ns` / `window_ns`, 0 to 1 ("GPU Utilization")
+idle_ns | integer | no kernel ran
+sm_efficiency_percent | number or null | blocks per multiprocessor of the kernels that run, at most 1 at any time, as a mean over the window, 0 to 100 ("Est. SM Efficiency"); null if no kernel in the window has them
+occupancy_percent | number or null | estimated achieved occupancy: mean over the kernels that have one, weighted by their time in the window, 0 to 100 ("Est. Achieved Occupancy")
+tensor_core_percent | number or null | share of tensor core kernels in the time of the kernels that operators launched, whenever they ran, 0 to 100 ("Kernel Time using Tensor Cores"); null if operators launched none on any device
+)")}},
       .arguments = {ArgumentGroup::copies, ArgumentGroup::launches, ArgumentGroup::placement},
       .options = {{.name = "group_by",
                    .spelling = "group-by",

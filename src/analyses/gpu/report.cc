@@ -1,58 +1,108 @@
 #include "analyses/gpu/report.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
-#include "base/bounded_sum.h"
+#include "analyses/attribution/work_times.h"
 #include "base/share.h"
+#include "report/source_report.h"
 #include "report/table_list.h"
 #include "report/totals.h"
+#include "report/typed_columns.h"
 
 namespace tbtrace {
 namespace {
 
-using analyses::field;
+struct GpuRow : GpuUse {
+  std::optional<std::int64_t> rank;
+};
 
-Cell bandwidth(const GpuUse& use) {
-  if (use.copy_ns == 0) return {};
-  return static_cast<double>(use.copied_bytes) * 1e9 / static_cast<double>(use.copy_ns);
+std::optional<std::string> stream_of(const GpuRow& row) {
+  return row.stream.empty() ? std::nullopt : std::optional(row.stream);
 }
 
-constexpr analyses::GpuColumn<GpuUse> kColumns[] = {
-    {"device", 1, field<&GpuUse::device>},
-    {"stream", 2, [](const GpuUse& use) { return use.stream.empty() ? Cell() : Cell(use.stream); }},
-    {"window_ns", 3, field<&GpuUse::window_ns>},
-    {"busy_ns", 0, field<&GpuUse::busy_ns>},
-    {"busy_share", 4, [](const GpuUse& use) { return Cell(use.busy_share()); }},
-    {"computation_ns", 8, field<&GpuUse::computation_ns>},
-    {"communication_ns", 0, field<&GpuUse::communication_ns>},
-    {"memory_ns", 0, field<&GpuUse::memory_ns>},
-    {"overlap_ns", 0, field<&GpuUse::overlap_ns>},
-    {"exposed_communication_ns", 9, field<&GpuUse::exposed_communication_ns>},
-    {"exposed_memory_ns", 10, field<&GpuUse::exposed_memory_ns>},
-    {"idle_ns", 5, field<&GpuUse::idle_ns>},
-    {"idle_host_wait_ns", 6, field<&GpuUse::idle_host_wait_ns>},
-    {"idle_kernel_wait_ns", 7, field<&GpuUse::idle_kernel_wait_ns>},
-    {"idle_other_ns", 0, field<&GpuUse::idle_other_ns>},
-    {"queue_length_mean", 0, field<&GpuUse::queue_length_mean>},
-    {"queue_length_max", 0, field<&GpuUse::queue_length_max>},
-    {"activities", 0, field<&GpuUse::activities>},
-    {"launches", 0, field<&GpuUse::launches>},
-    {"short_kernels", 0, field<&GpuUse::short_kernels>},
-    {"copied_bytes", 0, field<&GpuUse::copied_bytes>},
-    {"copy_bandwidth_bytes_per_s", 0, bandwidth}};
+std::optional<double> bandwidth_of(const GpuRow& row) {
+  if (row.copy_ns == 0) return std::nullopt;
+  return static_cast<double>(row.copied_bytes) * 1e9 / static_cast<double>(row.copy_ns);
+}
+
+using Column = report::TypedColumn<GpuRow>;
+constexpr Column kColumns[] = {
+    Column::of<&GpuRow::rank>("rank", "from `distributedInfo`", 1),
+    Column::of<&GpuUse::device>("device", "the device's number: the process id of its streams", 2),
+    Column::of<stream_of>("stream", "the stream's thread id in the file; null in a row of a device",
+                          3),
+    Column::of<&GpuUse::window_ns>("window_ns", "length of the window", 4),
+    Column::of<&GpuUse::busy_ns>("busy_ns", "at least one activity ran"),
+    Column::of<&GpuUse::busy_share>("busy_share", "`busy_ns` / `window_ns`, 0 to 1", 5),
+    Column::of<&GpuUse::computation_ns>("computation_ns",
+                                        "at least one kernel ran that does not communicate", 9),
+    Column::of<&GpuUse::communication_ns>("communication_ns",
+                                          "at least one communication kernel ran"),
+    Column::of<&GpuUse::memory_ns>("memory_ns", "at least one memcpy or memset ran"),
+    Column::of<&GpuUse::overlap_ns>("overlap_ns", "computation and communication ran at once"),
+    Column::of<&GpuUse::exposed_communication_ns>("exposed_communication_ns",
+                                                  "communication ran, and no computation", 10),
+    Column::of<&GpuUse::exposed_memory_ns>("exposed_memory_ns",
+                                           "memcpys or memsets ran, and nothing else", 11),
+    Column::of<&GpuUse::idle_ns>("idle_ns", "nothing ran", 6),
+    Column::of<&GpuUse::idle_host_wait_ns>("idle_host_wait_ns",
+                                           "idle time before activities that were launched when it "
+                                           "had already begun: the host was late",
+                                           7),
+    Column::of<&GpuUse::idle_kernel_wait_ns>(
+        "idle_kernel_wait_ns", "short idle times before activities that were launched in time", 8),
+    Column::of<&GpuUse::idle_other_ns>("idle_other_ns", "any other idle time"),
+    Column::of<&GpuUse::queue_length_mean>(
+        "queue_length_mean",
+        "activities that were launched and had not started, as a mean over the window; only "
+        "activities whose launch is known"),
+    Column::of<&GpuUse::queue_length_max>("queue_length_max", "the most of them at once"),
+    Column::of<&GpuUse::activities>(
+        "activities",
+        "kernels, memcpys and memsets that run in the window, also those that began before it; "
+        "[misplaced](check.md#misplaced-device-work) ones are left out"),
+    Column::of<&GpuUse::launches>("launches",
+                                  "calls that launched them; a CUDA graph launch has many kernels"),
+    Column::of<&GpuUse::short_kernels>("short_kernels",
+                                       "kernels that were the only activity of their launch call "
+                                       "and took less time than the call"),
+    Column::of<&GpuUse::copied_bytes>("copied_bytes",
+                                      "by memcpys and memsets whose size is in the file"),
+    Column::of<bandwidth_of>("copy_bandwidth_bytes_per_s",
+                             "`copied_bytes` by the sum of their durations"),
+};
+
+Cell busy_share_of(const AnalysisReport::Totals& sums) {
+  const auto ns = [&](std::string_view name) {
+    const auto* const sum = std::get_if<std::int64_t>(report::total_named(sums, name));
+    return sum == nullptr ? 0 : *sum;
+  };
+  return share(ns("busy_ns"), ns("window_ns"));
+}
+
+/// Windows of devices are different times of one device each.
+using Total = report::TypedTotal<GpuUse>;
+constexpr Total kTotals[] = {
+    Total::sum_of<&GpuUse::window_ns>("window_ns"),
+    Total::sum_of<&GpuUse::busy_ns>("busy_ns"),
+    Total::sum_of<&GpuUse::idle_ns>("idle_ns"),
+    {.description = {"busy_share", ValueType::number, false, "`busy_ns` / `window_ns`, 0 to 1"},
+     .derive = busy_share_of},
+};
 
 }  // namespace
 
-AnalysisReport::Totals analyses::joined_gpu_totals(const AnalysisReport::Totals& sums,
-                                                   const Table& /*rows*/) {
-  AnalysisReport::Totals totals = sums;
-  const auto* window = std::get_if<std::int64_t>(report::total_named(totals, "window_ns"));
-  const auto* busy = std::get_if<std::int64_t>(report::total_named(totals, "busy_ns"));
-  Cell* const busy_share = report::total_named(totals, "busy_share");
-  if (window != nullptr && busy != nullptr && busy_share != nullptr) {
-    *busy_share = share(*busy, *window);
-  }
-  return totals;
+std::vector<ColumnDescription> analyses::gpu_columns() { return report::described(kColumns); }
+std::vector<ColumnDescription> analyses::gpu_totals() { return report::described(kTotals); }
+
+void analyses::finish_gpu_report(const Trace& trace, const std::vector<GpuUse>& use,
+                                 AnalysisReport& report) {
+  report.schema = gpu_table().schema;
+  report::set_totals<kTotals>(report, use);
+  report.notes = work_time_notes(trace);
+  report.source = report::source_report(trace);
 }
 
 Result<AnalysisReport> gpu_report(const Trace& trace, const GpuOptions& options) {
@@ -61,7 +111,12 @@ Result<AnalysisReport> gpu_report(const Trace& trace, const GpuOptions& options)
   }
   const Result<std::vector<GpuUse>> use = gpu_use(trace, options);
   if (!use.ok()) return use.status();
-  return analyses::gpu_report_of<GpuUse>(trace, *use, kColumns);
+  std::vector<GpuRow> rows;
+  for (const GpuUse& each : *use) rows.push_back({each, trace.identity().rank});
+  AnalysisReport report;
+  report::set_rows(report, kColumns, rows);
+  analyses::finish_gpu_report(trace, *use, report);
+  return report;
 }
 
 }  // namespace tbtrace

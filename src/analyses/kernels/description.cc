@@ -95,7 +95,7 @@ memset_ns | integer | sum of their durations
             "| --compat plugin --group-by launch",
             columns_in(R"(
 input_shapes | list or null | sizes of that operator's inputs; by shape
-stack | list or null | Python frames around that operator (around the launch if it is not known), innermost first; by stack
+stack | list of texts or null | Python frames around that operator (around the launch if it is not known), innermost first; by stack
 module | text or null | the innermost `nn.Module` frame around the launch; by module
 line | text or null | the innermost line of the user's own code, as `tbtrace lines --own-code` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
 operator | text | the operator that launched the kernels, `[unattributed]` if none is known; by operator or launch

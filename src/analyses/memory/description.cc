@@ -90,6 +90,33 @@ allocated_at_ns | integer or null | null: before the recording; `operator` is th
 freed_at_ns | integer or null | null: not freed, or unknown
 held_ns | integer or null | time between the two
 end | text | `freed`; `held`: not freed in the recording; `unknown`: the address was allocated again, or is not in the file
+)")},
+                       {"rows", "--compat plugin | --compat plugin --view alive", columns_in(R"(
+rank | integer or null | from `distributedInfo`
+device | text | `CPU`, `GPU0`
+operator | text | its name
+calls | integer | number of its calls
+size_increase_bytes | integer | sum of all sizes in it, frees negative
+self_size_increase_bytes | integer | the same without the operators inside
+allocations | integer | number of allocations in it
+self_allocations | integer | the same without the operators inside
+allocated_bytes | integer | sum of their sizes
+self_allocated_bytes | integer | the same without the operators inside
+)")},
+                       {"rows", "--compat plugin --view allocations", columns_in(R"(
+rank | integer or null | from `distributedInfo`
+device | text | `CPU`, `GPU0`
+operator | text | `aten::addmm (aten::empty)`, `<unknown>`
+bytes | integer | the size
+allocated_at_ns | integer or null | null: no allocation of this address was recorded
+freed_at_ns | integer or null | null: not freed
+)")},
+                       {"rows", "--compat plugin --view curve", columns_in(R"(
+rank | integer or null | from `distributedInfo`
+device | text | `CPU`, `GPU0`
+at_ns | integer | time of the record
+allocated_bytes | integer | the file's `Total Allocated`
+reserved_bytes | integer | the file's `Total Reserved`
 )")}},
       .arguments = {ArgumentGroup::allocations, ArgumentGroup::call_stacks},
       .more_arguments = {ArgumentGroup::autograd, ArgumentGroup::python},

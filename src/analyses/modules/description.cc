@@ -63,6 +63,19 @@ modules | integer | how many modules are in the row; 0 for `[unattributed]`
 least_ns | integer or null | the time of the fastest of them: on the device if the trace has any, else on the host
 most_ns | integer or null | the time of the slowest
 slowest | text or null | its path
+)")},
+                       {"rows", "--compat plugin", columns_in(R"(
+rank | integer or null | from `distributedInfo`
+name | text | without `nn.Module: `; in the Lightning view the path
+id | integer | `Python module id`; 0 in the Lightning view
+depth | integer | 0 for the outermost modules
+calls | integer | the plugin's occurrences
+operators | integer | called directly
+host_duration_us | number | of all calls
+self_host_duration_us | number | without operators and modules inside
+device_duration_us | number | kernels, memcpys and memsets launched in it
+self_device_duration_us | number | those that its own operators launched
+avg_duration_us | number | per call, on the device; on the host if that is 0
 )")}},
       .arguments = kModuleArguments - ArgumentSet{ArgumentGroup::graphs},
       .more_arguments = kModuleArguments | kRecordedOptionArguments,

@@ -30,7 +30,7 @@ device_memory_usage_bytes | integer or null
 self_device_memory_usage_bytes | integer or null
 flops | integer or null | null unless recorded with `with_flops=True`; 0 of operators that torch has no formula for
 input_shapes | list
-stack | list | frames, innermost first
+stack | list of texts | frames, innermost first
 )"),
       .totals = columns_in(R"(
 self_cpu_time_total_ns | integer
@@ -49,7 +49,7 @@ step | integer or null | number of the step that was open when the event started
                        {"rows", "--per-event", columns_in(R"(
 name | text
 overload_name | text
-tid | integer or text or null | the thread, or a device's stream, from the file; null for memory records
+tid | any | the thread, or a device's stream, a number or a text as in the file; null for memory records
 start_ns | integer | from the trace's start
 end_ns | integer
 parent | integer or null | a row of the whole list, from 0, even if not all rows are shown
@@ -61,7 +61,7 @@ device_memory_bytes | integer
 self_device_memory_bytes | integer
 flops | integer or null | null for memory records
 input_shapes | list
-stack | list | the argument `Call stack`
+stack | list of texts | the argument `Call stack`
 sequence_nr | integer or null | autograd's number, if it is not 0
 is_user_annotation | boolean
 is_python_function | boolean

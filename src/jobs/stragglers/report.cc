@@ -15,6 +15,7 @@
 #include "jobs/stragglers/step_figures.h"
 #include "report/optional_cell.h"
 #include "report/table_list.h"
+#include "report/typed_columns.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace {
@@ -244,74 +245,127 @@ AnalysisReport collectives_report(const JobAnalysis& job) {
   return report;
 }
 
+namespace {
+
+/// Of a value that only known clocks have.
+template <auto kMember>
+auto if_known(const RankClock& clock) {
+  return clock.is_known ? std::optional(clock.*kMember) : std::nullopt;
+}
+
+struct RankRow : RankWaits {
+  RankClock clock;
+};
+
+template <auto kMember>
+auto of_known_clock(const RankRow& row) {
+  return if_known<kMember>(row.clock);
+}
+
+using RankColumn = report::TypedColumn<RankRow>;
+constexpr RankColumn kRankColumns[] = {
+    RankColumn::of<&RankWaits::rank>("rank", {}, 1),
+    RankColumn::of<&RankWaits::collectives>("collectives", {}, 2),
+    RankColumn::of<&RankWaits::wait_ns>("wait_ns", {}, 3),
+    RankColumn::of<&RankWaits::exposed_wait_ns>("exposed_wait_ns", {}, 4),
+    RankColumn::of<&RankWaits::late_count>("late_count", {}, 5),
+    RankColumn::of<&RankWaits::bubble_ns>("bubble_ns", {}, 6),
+    RankColumn::of<bubble_share>("bubble_share", {}, 7),
+    RankColumn::of<of_known_clock<&RankClock::offset_ns>>("clock_offset_ns", {}, 8),
+    RankColumn::of<of_known_clock<&RankClock::error_ns>>("clock_error_ns", {}, 9),
+    RankColumn::of<of_known_clock<&RankClock::drift_ppm>>("clock_drift_ppm", {}, 10),
+    RankColumn::of<of_known_clock<&RankClock::drift_error_ppm>>("clock_drift_error_ppm", {}, 11),
+    RankColumn::of<of_known_clock<&RankClock::reference>>("clock_reference", {}, 12),
+};
+
+using ClockColumn = report::TypedColumn<RankClock>;
+constexpr ClockColumn kClockColumns[] = {
+    ClockColumn::of<&RankClock::rank>("rank", "whose clock it is", 1),
+    ClockColumn::of<if_known<&RankClock::reference>>(
+        "reference", "the rank that it is compared with, itself for the first", 2),
+    ClockColumn::of<if_known<&RankClock::middle_ns>>("at_ns", "when, on its own clock", 3),
+    ClockColumn::of<if_known<&RankClock::offset_ns>>("offset_ns", "positive: ahead", 4),
+    ClockColumn::of<if_known<&RankClock::error_ns>>("error_ns", "half of the 95 % interval", 5),
+    ClockColumn::of<if_known<&RankClock::drift_ppm>>("drift_ppm", "positive: faster", 6),
+    ClockColumn::of<if_known<&RankClock::drift_error_ppm>>("drift_error_ppm",
+                                                           "half of the 95 % interval", 7),
+    ClockColumn::of<&RankClock::collectives>("collectives", "that were compared", 8),
+};
+
+Json steps_of(const Straggler& straggler) {
+  Json steps;
+  wire::JsonEmitter json(steps.text);
+  json.begin_array();
+  for (const std::int64_t step : straggler.steps) json.integer(step);
+  json.end_array();
+  return steps;
+}
+
+std::string_view cause_of(const Straggler& straggler) {
+  return straggler_cause_name(straggler.cause);
+}
+
+using StragglerColumn = report::TypedColumn<Straggler>;
+constexpr StragglerColumn kStragglerColumns[] = {
+    StragglerColumn::of<&Straggler::rank>("rank", "that holds up the job", 1),
+    StragglerColumn::of<cause_of>("cause", "as in the member `stragglers` of collectives", 2),
+    StragglerColumn::of<&Straggler::excess_per_step_ns>(
+        "excess_per_step_ns", "by how much a step is longer because of it", 3),
+    StragglerColumn::of<&Straggler::cause_ns>("cause_ns", "the part that the cause explains", 4),
+    StragglerColumn::of<&Straggler::share>("share", "of the median step", 5),
+    StragglerColumn::of<steps_of>("steps", "the numbers of those in which it was late", 6),
+    StragglerColumn::of<&Straggler::peer>("peer", "the other end of a slow link", 7),
+};
+
+}  // namespace
+
+const TableDescription& analyses::clocks_table() {
+  static const TableDescription kTable = {.name = "clocks",
+                                          .schema = "tbtrace.clocks/1",
+                                          .summary = "how the clocks of a job's ranks differ",
+                                          .about = {},
+                                          .columns = report::described(kClockColumns)};
+  return kTable;
+}
+
+const TableDescription& analyses::stragglers_table() {
+  static const TableDescription kTable = {.name = "stragglers",
+                                          .schema = "tbtrace.stragglers/1",
+                                          .summary = "the ranks that hold up a job",
+                                          .about = {},
+                                          .columns = report::described(kStragglerColumns)};
+  return kTable;
+}
+
 AnalysisReport job_ranks_report(const JobAnalysis& job) {
+  std::vector<RankRow> rows;
+  for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
+    rows.push_back({job.waits[rank], job.clocks[rank]});
+  }
   AnalysisReport report;
   report.schema = analyses::collectives_table().schema;
-  report.table.columns = {"rank",
-                          "collectives",
-                          "wait_ns",
-                          "exposed_wait_ns",
-                          "late_count",
-                          "bubble_ns",
-                          "bubble_share",
-                          "clock_offset_ns",
-                          "clock_error_ns",
-                          "clock_drift_ppm",
-                          "clock_drift_error_ppm",
-                          "clock_reference"};
-  const bool is_pipeline = std::ranges::any_of(
-      job.waits, [](const RankWaits& waits) { return waits.bubble_ns.has_value(); });
-  std::ranges::copy_if(report.table.columns, std::back_inserter(report.shown),
-                       [&](const std::string& column) {
-                         return is_pipeline || (column != "bubble_ns" && column != "bubble_share");
-                       });
-  for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
-    const RankWaits& waits = job.waits[rank];
-    const RankClock& clock = job.clocks[rank];
-    const auto cell = [&](double value) { return clock.is_known ? Cell(value) : Cell(); };
-    report.table.rows.push_back(
-        {waits.rank, waits.collectives, waits.wait_ns, waits.exposed_wait_ns, waits.late_count,
-         optional_cell(waits.bubble_ns), optional_cell(bubble_share(waits)), cell(clock.offset_ns),
-         cell(clock.error_ns), cell(clock.drift_ppm), cell(clock.drift_error_ppm),
-         clock.is_known ? Cell(clock.reference) : Cell()});
+  report::set_rows(report, kRankColumns, rows);
+  const bool is_pipeline =
+      std::ranges::any_of(rows, [](const RankRow& row) { return row.bubble_ns.has_value(); });
+  if (!is_pipeline) {
+    std::erase_if(report.shown,
+                  [](const std::string& name) { return name.starts_with("bubble_"); });
   }
   return report;
 }
 
 AnalysisReport clocks_report(const JobAnalysis& job) {
   AnalysisReport report;
-  report.schema = "tbtrace.clocks/1";
-  report.table.columns = {"rank",     "reference", "at_ns",           "offset_ns",
-                          "error_ns", "drift_ppm", "drift_error_ppm", "collectives"};
-  report.shown = report.table.columns;
-  for (const RankClock& clock : job.clocks) {
-    const bool is_known = clock.is_known;
-    const auto cell = [&](double value) { return is_known ? Cell(value) : Cell(); };
-    report.table.rows.push_back({clock.rank, is_known ? Cell(clock.reference) : Cell(),
-                                 is_known ? Cell(clock.middle_ns) : Cell(), cell(clock.offset_ns),
-                                 cell(clock.error_ns), cell(clock.drift_ppm),
-                                 cell(clock.drift_error_ppm), clock.collectives});
-  }
+  report.schema = analyses::clocks_table().schema;
+  report::set_rows(report, kClockColumns, job.clocks);
   add_sample_notes(report, job.collectives);
   return report;
 }
 
 AnalysisReport stragglers_report(const JobAnalysis& job) {
   AnalysisReport report;
-  report.schema = "tbtrace.stragglers/1";
-  report.table.columns = {"rank",  "cause", "excess_per_step_ns", "cause_ns", "share",
-                          "steps", "peer"};
-  report.shown = report.table.columns;
-  for (const Straggler& one : job.stragglers.stragglers) {
-    std::string steps;
-    wire::JsonEmitter json(steps);
-    json.begin_array();
-    for (const std::int64_t step : one.steps) json.integer(step);
-    json.end_array();
-    report.table.rows.push_back({one.rank, std::string(straggler_cause_name(one.cause)),
-                                 one.excess_per_step_ns, one.cause_ns, one.share, Json{steps},
-                                 optional_cell(one.peer)});
-  }
+  report.schema = analyses::stragglers_table().schema;
+  report::set_rows(report, kStragglerColumns, job.stragglers.stragglers);
   add_sample_notes(report, job.collectives);
   for (std::string& line : straggler_lines(job.stragglers)) report.notes.push_back(std::move(line));
   return report;

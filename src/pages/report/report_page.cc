@@ -56,7 +56,7 @@ void add_source(ViewContent& content, io::SourceLines& lines) {
   if (content.view->name != "lines") return;
   for (pages::TableContent& table : content.tables) {
     report::add_source_column(table.report, lines);
-    table.columns.push_back({"source", "text or null", "the text of the line"});
+    table.columns.push_back({"source", ValueType::text, true, "the text of the line"});
   }
 }
 

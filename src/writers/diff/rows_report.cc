@@ -1,58 +1,94 @@
+// Rows and quantities of a comparison as tables.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tbtrace/diff.h>
 
-#include "report/optional_cell.h"
+#include "report/table_list.h"
+#include "report/typed_columns.h"
 
 namespace tbtrace {
 namespace {
 
-Cell number_cell(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
+struct DividedRow : DiffRow {
+  DiffBy by;
+};
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : "; ") + name;
-  return text;
+std::optional<std::string> if_any(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
-/// On which side alone a row is; empty if it is on both.
-std::string only_on(const DiffRow& row) {
-  if (!row.matched_by.empty()) return {};
+/// On which side alone a row is.
+std::optional<std::string> only_on(const DividedRow& row) {
+  if (!row.matched_by.empty()) return std::nullopt;
   return row.base_ns == 0 && row.base_count == 0 ? "new" : "base";
 }
 
+std::optional<std::string> joined_fuses(const DividedRow& row) {
+  std::string text;
+  for (const std::string& name : row.fuses) text += (text.empty() ? "" : "; ") + name;
+  return if_any(text);
+}
+
+using Column = report::TypedColumn<DividedRow>;
+constexpr Column kRows[] = {
+    Column::of<[](const DividedRow& row) { return diff_by_name(row.by); }>("by", "the division"),
+    Column::of<&DiffRow::key>("key", "the name", 1),
+    Column::of<&DiffRow::base_count>("base_count", "per step of the base", 6),
+    Column::of<&DiffRow::new_count>("new_count", "per step of the new run", 7),
+    Column::of<&DiffRow::base_ns>("base_ns", "per step of the base", 4),
+    Column::of<&DiffRow::new_ns>("new_ns", "per step of the new run", 5),
+    Column::of<&DiffRow::change_ns>("change_ns", "`new_ns` - `base_ns`", 2),
+    Column::of<&DiffRow::low_ns>("low_ns", "where the interval of the change begins"),
+    Column::of<&DiffRow::high_ns>("high_ns", "where it ends"),
+    Column::of<[](const DividedRow& row) { return diff_verdict_name(row.verdict); }>(
+        "verdict", "of the row alone", 9),
+    Column::of<&DiffRow::share>("share", "of the whole change", 3),
+    Column::of<[](const DividedRow& row) { return if_any(std::string(row.matched_by)); }>(
+        "matched_by", "how the two sides were found to be the same", 10),
+    Column::of<only_on>("only_on", "`base` or `new` of a row on one side", 8),
+    Column::of<[](const DividedRow& row) { return if_any(row.base_key); }>(
+        "base_key", "the name on the side of the base, if it is another", 11),
+    Column::of<joined_fuses>("fuses", "operators in what torch.compile made", 12),
+};
+
+using QuantityColumn = report::TypedColumn<DiffQuantity>;
+constexpr QuantityColumn kQuantities[] = {
+    QuantityColumn::of<&DiffQuantity::name>("name", "of the quantity"),
+    QuantityColumn::of<&DiffQuantity::base_value>("base", "of the base"),
+    QuantityColumn::of<&DiffQuantity::new_value>("new", "of the new run"),
+    QuantityColumn::of<&DiffQuantity::low>("low", "where the interval of the change begins"),
+    QuantityColumn::of<&DiffQuantity::high>("high", "where it ends"),
+};
+
 }  // namespace
+
+const TableDescription& analyses::diff_table() {
+  static const TableDescription kTable = {
+      .name = "diff",
+      .schema = "tbtrace.diff/1",
+      .summary = "what changed from one run to another",
+      .about = {},
+      .columns = report::described(kRows),
+      .more_columns = {{"rows", "quantities", report::described(kQuantities)}}};
+  return kTable;
+}
 
 AnalysisReport diff_rows_report(const Diff& diff, DiffBy by) {
   AnalysisReport report;
-  report.schema = "tbtrace.diff/1";
-  report.table.columns = {"by",     "key",        "base_count", "new_count", "base_ns",
-                          "new_ns", "change_ns",  "low_ns",     "high_ns",   "verdict",
-                          "share",  "matched_by", "only_on",    "base_key",  "fuses"};
-  report.shown = {"key",       "change_ns", "share",   "base_ns",    "new_ns",   "base_count",
-                  "new_count", "only_on",   "verdict", "matched_by", "base_key", "fuses"};
-  for (const DiffRow& row : diff.rows[static_cast<std::size_t>(by)]) {
-    report.table.rows.push_back(
-        {std::string(diff_by_name(by)), row.key, row.base_count, row.new_count, row.base_ns,
-         row.new_ns, row.change_ns, number_cell(row.low_ns), number_cell(row.high_ns),
-         std::string(diff_verdict_name(row.verdict)), number_cell(row.share),
-         report::text_cell(row.matched_by), report::text_cell(only_on(row)),
-         report::text_cell(row.base_key), report::text_cell(joined(row.fuses))});
-  }
+  report.schema = analyses::diff_table().schema;
+  std::vector<DividedRow> rows;
+  for (const DiffRow& row : diff.rows[static_cast<std::size_t>(by)]) rows.push_back({row, by});
+  report::set_rows(report, kRows, rows);
   return report;
 }
 
 AnalysisReport diff_quantities_report(const Diff& diff) {
   AnalysisReport report;
-  report.schema = "tbtrace.diff/1";
-  report.table.columns = {"name", "base", "new", "low", "high"};
-  for (const DiffQuantity& quantity : diff.quantities) {
-    report.table.rows.push_back({std::string(quantity.name), number_cell(quantity.base_value),
-                                 number_cell(quantity.new_value), number_cell(quantity.low),
-                                 number_cell(quantity.high)});
-  }
+  report.schema = analyses::diff_table().schema;
+  report::set_rows(report, kQuantities, diff.quantities);
   return report;
 }
 

@@ -9,14 +9,31 @@
 #include <tbtrace/summary.h>
 
 #include "report/optional_cell.h"
+#include "report/table_list.h"
 #include "writers/summary/entries.h"
 
 namespace tbtrace {
 
+const TableDescription& analyses::summary_table() {
+  static const TableDescription kTable = {.name = "summary",
+                                          .schema = "tbtrace.summary/1",
+                                          .summary = "the first page about a trace, a row a figure",
+                                          .about = {},
+                                          .columns = columns_in(R"(
+part | text | a list of the document
+trace | integer or null | number of its input
+rank | integer or null | from `distributedInfo`
+name | any | what the figure is about; null if it is the trace
+quantity | text | the member
+value | any
+)")};
+  return kTable;
+}
+
 Table summary_table(const std::vector<TraceSummary>& summaries,
                     const std::optional<StragglerResult>& stragglers) {
   Table table;
-  table.columns = {"part", "trace", "rank", "name", "quantity", "value"};
+  table.columns = analyses::summary_table().column_names();
   for (const writers::SummaryPart& part : writers::summary_entries(summaries)) {
     for (const writers::SummaryEntry& entry : part.entries) {
       const auto add = [&](std::string quantity, const Cell& value) {
