@@ -110,11 +110,12 @@ export class App {
    * @param {TraceColumn} column whose state `params` is
    * @param {string} view
    * @param {{[key: string]: string | null}} [params] the view's own state
+   * @param {{[key: string]: string | null}} [also] of the page
    * @returns {void}
    */
-  go(column, view, params = {}) {
+  go(column, view, params = {}, also = {}) {
     /** @type {{[key: string]: string | null}} */
-    const changes = { view };
+    const changes = { ...also, view };
     for (const [key, value] of Object.entries(params)) {
       changes[`${column.prefix}${view}.${key}`] = value;
     }
@@ -180,7 +181,14 @@ export class App {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented ||
         document.querySelector("dialog[open]")) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-      if (event.key === "Escape") target.blur();
+      if (event.key !== "Escape") return;
+      // The browser would empty it after it has lost the focus, without telling anybody.
+      if (target instanceof HTMLInputElement && target.type === "search" && target.value !== "") {
+        target.value = "";
+        target.dispatchEvent(new Event("input"));
+        event.preventDefault();
+      }
+      target.blur();
       return;
     }
     const column = this.columns.find(({ element }) => element.contains(target)) ?? this.columns[0];

@@ -117,10 +117,7 @@ class ReportApp extends App {
           .sort((a, b) => (b.job_start_ns ?? 0) - (a.job_start_ns ?? 0))[0];
         return own ? { trace: String(own.number), start_ns: start - (own.job_start_ns ?? 0) } : null;
       },
-      open: (trace, params) => {
-        this.state.change({ trace });
-        this.go(this.ofTrace[0], "timeline", params);
-      },
+      open: (trace, params) => this.go(this.ofTrace[0], "timeline", params, { trace }),
     };
   }
 

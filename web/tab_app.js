@@ -56,13 +56,13 @@ export class TabApp extends App {
     /** What changed from the first one to the second one. @private */
     this.comparison = new CompareColumn(this, (signal) =>
       this.server.comparison(this.traceOf(0) ?? "", this.traceOf(1) ?? "", signal));
-    this.comparison.bar = h("div", { class: "bars" });
+    this.comparison.bar = h("div", { class: "both-bars" });
     /** All ranks of the job that the first trace is of. @private */
     this.ranks = new RanksColumn(this, (signal) => {
       const trace = this.traceOf(0);
       return this.server.ranks(trace ?? "", jobMark(this.runs?.jobOf(trace) ?? []), signal);
     }, (ranks) => this.timelines(ranks));
-    this.ranks.bar = h("div", { class: "bars" });
+    this.ranks.bar = h("div", { class: "both-bars" });
     /**
      * Views of one trace.
      * @private
@@ -71,6 +71,8 @@ export class TabApp extends App {
     this.ownViews = [];
     /** @private */
     this.choosers = this.both.map((_, number) => new TraceChooser((trace) => this.choose(number, trace)));
+    /** The view that a comparison was opened from. @private @type {string | null} */
+    this.viewBefore = null;
     /** What each column shows: of another one it is drawn again. @private */
     this.drawnTraces = ["", ""];
     /** @private */
@@ -83,7 +85,7 @@ export class TabApp extends App {
                                  onclick: () => this.openBeside() }, "Compare");
     /** @private */
     this.whatChanged = h("button", { type: "button", title: "What changed from this trace to the other one",
-                                     onclick: () => this.go(this.columns[0], "compare") }, "What changed?");
+                                     onclick: () => this.openComparison() }, "What changed?");
     this.both[0].bar = h("div", { class: "bar" }, this.choosers[0].element,
       h("span", { class: "space" }), this.note, this.problems, this.compare, this.whatChanged,
       h("button", { type: "button", title: "Copy the address of what you see",
@@ -247,10 +249,7 @@ export class TabApp extends App {
         const trace = inputs.get(rank);
         return trace !== undefined && this.runs?.place(trace) ? { trace, start_ns } : null;
       },
-      open: (trace, params) => {
-        this.state.change({ trace });
-        this.go(this.both[0], "timeline", params);
-      },
+      open: (trace, params) => this.go(this.both[0], "timeline", params, { trace }),
     };
   }
 
@@ -410,10 +409,20 @@ export class TabApp extends App {
     if (element.getBoundingClientRect().top > innerHeight / 2) element.scrollIntoView();
   }
 
+  /** The earlier one of two windows of a worker is the side that the other one is compared with. @private */
+  openComparison() {
+    const [now, other] = [this.traceOf(0), this.traceOf(1)];
+    const place = this.runs?.place(now), before = this.runs?.place(other);
+    const isLater = place && before && place.worker === before.worker && place.number > before.number;
+    const view = this.viewName();
+    this.viewBefore = view;
+    this.go(this.columns[0], "compare", {}, isLater ? { trace: other, beside: now } : {});
+  }
+
   /** @private */
   closeBeside() {
-    /** @type {{[key: string]: null}} */
-    const changes = { beside: null };
+    /** @type {{[key: string]: string | null}} */
+    const changes = { beside: null, ...this.isCompared() ? { view: this.viewBefore } : {} };
     for (const key of Object.keys(this.state.all())) {
       if (key.startsWith("b.")) changes[key] = null;
     }

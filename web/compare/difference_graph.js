@@ -277,7 +277,10 @@ export class DifferenceGraph {
       h("td", { class: "name" }, h("button", {
         type: "button", class: "link flame-name", title: texts[text],
         "aria-current": this.selected > 0 && this.model.text[this.selected] === text ? "true" : null,
-        onclick: () => this.select(frame),
+        onclick: () => {
+          this.select(frame);
+          this.canvas.element.scrollIntoView({ block: "nearest" });
+        },
       }, texts[text])),
       h("td", { class: `number ${now > base ? "slower" : "faster"}`, title: exactSides(base, now) },
         signedValue(now - base, "ns")),

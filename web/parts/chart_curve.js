@@ -1,5 +1,5 @@
 // A step curve over time: memory. Drag to zoom, hover for exact values.
-import { h, onWidth, s } from "./dom.js";
+import { disable, h, onWidth, s } from "./dom.js";
 import { exactValue, formatValue } from "./format.js";
 import { axisTicks } from "./chart_axes.js";
 import { curveAfter, curveColumns } from "../data/curve_points.js";
@@ -53,11 +53,11 @@ export function curveChart(data) {
     class: "curve-board", tabindex: 0, role: "slider", "aria-label": data.name,
     "aria-valuemin": 1, "aria-valuemax": x.length, "aria-valuenow": 1,
   }, svg);
-  const whole = h("button", { type: "button", disabled: true, onclick: () => zoom(first, last) },
-                  "Whole time");
+  const outward = [h("button", { type: "button", onclick: () => scale(2) }, "Zoom out"),
+                   h("button", { type: "button", onclick: () => zoom(first, last) }, "Whole time")];
   const buttons = h("div", { class: "chart-buttons" },
     h("button", { type: "button", onclick: () => scale(0.5) }, "Zoom in"),
-    h("button", { type: "button", onclick: () => scale(2) }, "Zoom out"), whole);
+    ...outward);
   const legend = h("ul", { class: "chart-legend" }, series.map((one) =>
     h("li", null, h("span", { class: "swatch curve-swatch curve-" + one.kind,
                               "aria-hidden": true }), one.label)));
@@ -138,7 +138,7 @@ export function curveChart(data) {
                              "text-anchor": at > width - 160 ? "end" : "start" }, mark.label));
     }
     svg.replaceChildren(...parts, band, cursor, ...dots);
-    whole.toggleAttribute("disabled", window.from === first && window.to === last);
+    for (const button of outward) disable(button, window.from === first && window.to === last);
     showCursor();
   }
 

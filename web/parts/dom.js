@@ -71,6 +71,16 @@ export function setVariable(element, name, value) {
   element.style.setProperty(name, String(value));
 }
 
+/**
+ * Shows that a button has no effect now. It keeps the focus, unlike one that is disabled.
+ * @param {HTMLElement} button
+ * @param {boolean} isDisabled
+ * @returns {void}
+ */
+export function disable(button, isDisabled) {
+  button.setAttribute("aria-disabled", String(isDisabled));
+}
+
 /** Width of a sheet within its margins, in pixels. */
 export const paperWidth = 700;
 

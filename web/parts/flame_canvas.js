@@ -289,6 +289,7 @@ export function flameCanvas(name, events) {
       }
       if (state === null || state.texts !== next.texts) measured = new Float32Array(0);
       state = next;
+      if (hovered >= 0) events.hover(-1, 0, 0);
       hovered = -1;
       setVariable(space, "height", levels() * flameRow + "px");
       if (isOther) {

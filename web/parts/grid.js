@@ -84,7 +84,14 @@ export class Grid {
       `minmax(${model.widths[i]}px, ${column.texts ? model.weights[i] : 1}fr)`).join(" "));
     setVariable(this.inner, "min-width", `${model.widths.reduce((sum, one) => sum + one, 0)}px`);
     setVariable(this.body, "height", `${Math.max(rows, 1) * this.tall}px`);
+    // Who sorts with the keyboard goes on at the same column.
+    const focused = this.header.contains(document.activeElement)
+      ? document.activeElement?.getAttribute("data-column") : null;
     this.header.replaceChildren(...model.columns.map((column, i) => this.headerCell(column, i)));
+    if (focused) {
+      /** @type {HTMLElement | null} */ (
+        this.header.querySelector(`[data-column="${CSS.escape(focused)}"]`))?.focus();
+    }
     this.footer.replaceChildren(...(model.totals ? [gridTotals(model)] : []));
     if (!keep) {
       this.active = -1;
@@ -113,7 +120,7 @@ export class Grid {
     }, model.fixed ? h("span", {
       class: "sort", title: meaning || null,
     }, h("span", null, model.labels[place])) : h("button", {
-      type: "button", class: "sort", onclick: () => this.events.sort(column.key),
+      type: "button", class: "sort", "data-column": column.key, onclick: () => this.events.sort(column.key),
       title: meaning ? `${fullSentence(meaning)}\n${column.key}` : column.key,
     }, h("span", null, model.labels[place]),
       h("span", { class: "arrow", "aria-hidden": true },

@@ -1,6 +1,6 @@
 // A button that opens a list with a search: one of a few, or of thousands.
 import { h } from "./dom.js";
-import { Popup } from "./popup.js";
+import { keepInWindow, Popup } from "./popup.js";
 import { matchingPlaces } from "../data/runs.js";
 
 /** @typedef {{value: string, label: string, note: string}} PickerItem */
@@ -94,17 +94,8 @@ export class Picker {
     this.active = Math.max(0, this.shown.findIndex((place) => this.items[place].value === this.value));
     this.mark();
     this.search.focus({ preventScroll: true });
-    this.placeSheet();
+    keepInWindow(this.sheet);
     this.popup.opened();
-  }
-
-  /** The sheet stays within the window. @private */
-  placeSheet() {
-    this.sheet.style.removeProperty("left");
-    const { right } = this.sheet.getBoundingClientRect();
-    const tooFar = right - document.documentElement.clientWidth + 8;
-    const room = this.element.getBoundingClientRect().left - 8;
-    if (tooFar > 0) this.sheet.style.setProperty("left", `${-Math.min(tooFar, room)}px`);
   }
 
   /**

@@ -55,6 +55,23 @@ export class Popup {
 }
 
 /**
+ * Moves a sheet that is open into the window, as far as it is too wide or too high for its place.
+ * @param {HTMLElement} sheet
+ * @returns {void}
+ */
+export function keepInWindow(sheet) {
+  for (const name of ["translate", "max-height"]) sheet.style.removeProperty(name);
+  const margin = 8;
+  const { left, right, top, bottom } = sheet.getBoundingClientRect();
+  const tooFar = Math.max(0, right + margin - document.documentElement.clientWidth);
+  const shift = Math.max(-tooFar, margin - left);
+  if (shift > 0 || tooFar > 0) sheet.style.setProperty("translate", `${shift}px`);
+  if (bottom + margin > innerHeight) {
+    sheet.style.setProperty("max-height", `${Math.max(160, innerHeight - margin - top)}px`);
+  }
+}
+
+/**
  * A button with a sheet below it.
  * @param {string} label
  * @param {...import("./dom.js").Child} content of the sheet
@@ -66,10 +83,11 @@ export function popupMenu(label, ...content) {
     event.preventDefault();
     if (menu.open) return close(false);
     menu.open = true;
+    keepInWindow(sheet);
     popup.opened();
   } }, label);
-  const menu = /** @type {HTMLDetailsElement} */ (h("details", { class: "menu" }, summary,
-    h("div", { class: "sheet" }, content)));
+  const sheet = h("div", { class: "sheet" }, content);
+  const menu = /** @type {HTMLDetailsElement} */ (h("details", { class: "menu" }, summary, sheet));
   /** @param {boolean} focus */
   const close = (focus) => {
     popup.closed();

@@ -211,7 +211,7 @@ export class TableView {
       h("button", {
         type: "button", title: "Save the rows in sight with all columns, exact values",
         onclick: () => saveText(fileName(
-          this.page.input.replace(/(\.pt)?(\.trace)?\.json(\.gz)?$/, ""), this.page.name,
+          (this.page.input.split("/").pop() ?? "").replace(/(\.pt)?(\.trace)?\.json(\.gz)?$/, ""), this.page.name,
           `${this.table.name}.csv`), toCsv(this.table, this.rows,
           this.table.columns.map((column) => column.key)), "text/csv"),
       }, "Save as CSV"));
@@ -361,8 +361,9 @@ export class TableView {
     this.open(row);
   }
 
-  /** @private */
+  /** @returns {void} */
   close() {
+    if (this.opened < 0) return;
     this.open(-1);
     this.grid.element.focus();
   }

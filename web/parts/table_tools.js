@@ -22,7 +22,9 @@ export function columnChooser(table, chosen, changed) {
     // Columns stay where they are; new ones come after them.
     const keys = [...chosen.filter((key) => wanted.has(key)),
                   ...[...wanted].filter((key) => !chosen.includes(key))];
+    const [only] = chosen;
     if (keys.length) changed(chosen = keys);
+    else /** @type {HTMLInputElement} */ (boxes.get(only)).checked = true;  // one column stays
   };
   const fill = () => table.columns.map((column) => {
     const filled = hasValues(column);

@@ -12,7 +12,7 @@ import { h, onWidth } from "../parts/dom.js";
  * @property {(row: number, column: number) => string} words
  * @property {(row: number, column: number) => boolean} [isMarked]
  * @property {(row: number) => boolean} [isStrong] a row whose name stands out
- * @property {(row: number, column: number, isTouch: boolean) => void} pick
+ * @property {(row: number, column: number, isTouch: boolean) => void} [pick] without it a click does nothing
  * @property {[number, number]} [first] where the cursor is first
  */
 
@@ -33,7 +33,7 @@ export function cellMap(data) {
   const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "cell-canvas", "aria-hidden": true }));
   const readout = h("p", { class: "chart-readout", "aria-live": "polite" });
   const board = h("div", {
-    class: "cell-board", tabindex: 0, role: "slider", "aria-label": data.name, "aria-valuemin": 1,
+    class: data.pick ? "cell-board picks" : "cell-board", tabindex: 0, role: "slider", "aria-label": data.name, "aria-valuemin": 1,
     "aria-valuemax": rows.length * columns.length,
   }, canvas);
   let [row, column] = data.first ?? [0, 0];
@@ -145,7 +145,7 @@ export function cellMap(data) {
     if (!cell) return;
     [row, column] = cell;
     show();
-    data.pick(row, column, isTouch);
+    data.pick?.(row, column, isTouch);
   });
   board.addEventListener("keydown", (event) => {
     const moves = /** @type {{[key: string]: [number, number]}} */ ({
@@ -153,7 +153,7 @@ export function cellMap(data) {
       ArrowDown: [row + 1, column], Home: [row, 0], End: [row, columns.length - 1],
       PageUp: [row - 10, column], PageDown: [row + 10, column],
     });
-    if (event.key === "Enter" || event.key === " ") data.pick(row, column, false);
+    if (event.key === "Enter" || event.key === " ") data.pick?.(row, column, false);
     else if (moves[event.key]) move(...moves[event.key]);
     else return;
     event.preventDefault();

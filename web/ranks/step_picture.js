@@ -1,5 +1,5 @@
 // The picture of a step of a few ranks: lines of activity and of collectives, with a cursor and zoom.
-import { h, onWidth, s } from "../parts/dom.js";
+import { disable, h, onWidth, s } from "../parts/dom.js";
 import { formatValue } from "../parts/format.js";
 import { axisTicks } from "../parts/chart_axes.js";
 import { activityLength, activityParts, rankParts } from "./document.js";
@@ -67,10 +67,16 @@ export class StepPicture {
     this.board.addEventListener("keydown", (event) => this.key(event));
     const button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ press) =>
       h("button", { type: "button", title, "aria-label": title, onclick: press }, text);
+    /** @private */
+    this.earlier = button("\u2190", "Earlier", () => this.move(-0.5));
+    /** @private */
+    this.later = button("\u2192", "Later", () => this.move(0.5));
+    /** Without an effect while the whole step is in sight. @private */
+    this.outward = [button("\u2212", "Zoom out", () => this.zoom(2)),
+                    button("Whole step", "Show the whole step", () => this.show(this.whole[0], this.whole[1]))];
     this.element = h("div", null, h("div", { class: "chart-head" }, this.readout, h("div", { class: "chart-buttons" },
-      button("\u2190", "Earlier", () => this.move(-0.5)), button("\u2192", "Later", () => this.move(0.5)),
-      button("+", "Zoom in", () => this.zoom(0.5)), button("\u2212", "Zoom out", () => this.zoom(2)),
-      button("Whole step", "Show the whole step", () => this.show(this.whole[0], this.whole[1])))), this.board);
+      this.earlier, this.later,
+      button("+", "Zoom in", () => this.zoom(0.5)), ...this.outward)), this.board);
     this.say();
     onWidth(this.board, (next) => {
       this.width = next;
@@ -109,7 +115,11 @@ export class StepPicture {
 
   /** @private @param {number} factor */
   zoom(factor) {
-    const middle = (this.from + this.to) / 2;
+    let middle = (this.from + this.to) / 2;
+    if (this.current >= 0) {
+      const times = this.timesOf(this.order[this.current]);
+      middle = (Math.min(...times.map((one) => one.start)) + Math.max(...times.map((one) => one.end))) / 2;
+    }
     const half = (this.to - this.from) * factor / 2;
     this.show(middle - half, middle + half);
   }
@@ -178,6 +188,10 @@ export class StepPicture {
 
   /** @private */
   draw() {
+    const [first, last] = this.whole;
+    disable(this.earlier, this.from <= first);
+    disable(this.later, this.to >= last);
+    for (const one of this.outward) disable(one, this.from <= first && this.to >= last);
     if (this.width <= lineLeft) return;
     /** @type {SVGElement[]} */
     const parts = [s("defs", null, s("pattern", { id: "rank-stripes", width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },

@@ -56,7 +56,7 @@ export function waitMap(ranks, page) {
         formatValue(all, "ns")} in all collectives`;
     },
     isStrong: (row) => blamed.has(rows[waits.ranks[row]].rank),
-    pick: () => {}, first: [longest.at, longest.column],
+    first: [longest.at, longest.column],
   });
   return h("div", null,
     h("p", null, `Ranks waited ${formatValue(total, "ns")} in all: `,

@@ -1,5 +1,5 @@
 // The timeline: what is in sight, what is selected, and how people move.
-import { copyAndSay, h, setVariable } from "../parts/dom.js";
+import { disable, copyAndSay, h, setVariable } from "../parts/dom.js";
 import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
 import { timelineInput } from "./input.js";
 import { timelineKeyed, timelineNeighbour } from "./keys.js";
@@ -67,12 +67,13 @@ export class TimelineView extends TimelineScene {
     const button = (text, label, act) => h("button", {
       type: "button", class: text.length === 1 ? "icon" : null, title: label,
       "aria-label": text.length === 1 ? label : null, onclick: act }, text);
+    /** Without an effect while the whole trace is in sight. */
+    this.outward = [button("\u2212", "Zoom out (s)", () => this.zoom(this.width / 2, 2)),
+                    button("Whole trace", "The entire trace (e)", () => this.show(this.whole))];
     this.element = h("div", { class: "timeline" },
       h("div", { class: "tools timeline-tools" }, this.search.elements,
-        h("span", { class: "flame-space-between" }),
-        button("\u2212", "Zoom out (s)", () => this.zoom(this.width / 2, 2)),
-        button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)),
-        button("Whole trace", "The entire trace (e)", () => this.show(this.whole)),
+        h("span", { class: "flame-space-between" }), this.outward[0],
+        button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)), this.outward[1],
         timelineHelp()),
       this.frame, timelineLegend(this.all), this.notes,
       this.panel, this.tip, this.sight.element);
@@ -103,8 +104,7 @@ export class TimelineView extends TimelineScene {
 
   write() {
     timelineWrite(this.page, () => this.element.isConnected, () => {
-      const isWhole = this.view.from <= this.whole.from && this.view.to >= this.whole.to;
-      return { view: isWhole ? null : this.view, range: this.selectedKey, find: this.pattern,
+      return { view: this.isWhole() ? null : this.view, range: this.selectedKey, find: this.pattern,
                span: this.span };
     });
   }
@@ -284,8 +284,13 @@ export class TimelineView extends TimelineScene {
     this.select(timelineNext(this.model, this.matches.names, this.selected, forward));
   }
 
+  isWhole() {
+    return this.view.from <= this.whole.from && this.view.to >= this.whole.to;
+  }
+
   /** The table follows when people stop moving. */
   table() {
+    for (const one of this.outward) disable(one, this.isWhole());
     clearTimeout(this.timers.table);
     this.timers.table = window.setTimeout(() => {
       this.sight.show(this.model, this.view.from, this.view.to);
@@ -400,6 +405,12 @@ export class TimelineView extends TimelineScene {
       this.soon();
     }, { passive: true });
     this.element.addEventListener("keydown", (event) => this.key(event));
+    // What the keys of a counter's name show.
+    const hide = () => this.tip.classList.add("is-hidden");
+    this.board.addEventListener("focusout", hide);
+    this.board.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") hide();
+    });
     const outside = (/** @type {KeyboardEvent} */ event) => {
       if (!this.element.isConnected) {
         document.removeEventListener("keydown", outside);

@@ -109,6 +109,7 @@ class FlameGraph {
     this.table = flameTable(this.stacks, (frame) => {
       this.select(frame);
       this.canvas.reveal(frame);
+      this.canvas.element.scrollIntoView({ block: "nearest" });
     });
     this.element = h("div", { class: "flame-graph" },
       h("div", { class: "flame-tools" }, this.search, this.matched, this.callersButton,

@@ -46,7 +46,9 @@ export function renderSteps(view, page) {
   /** @type {import("../parts/table.js").TableView | null} */
   let shown = null;
   let mark = (/** @type {number} */ _row) => {};
-  const chart = h("div", { class: "steps-chart" });
+  const chart = h("div", { class: "steps-chart", onkeydown: (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Escape") shown?.close();
+  } });
   const choices = [false, true].map((phases) => h("button", {
     type: "button", class: "choice", "aria-pressed": phases === isPhases,
     onclick: () => {

@@ -133,11 +133,25 @@ def check_keys(browser, file):
     press("/")
     check(page.evaluate("document.activeElement.matches('input')"), "/ goes to the search")
     page.keyboard.type("aten")
+    page.wait_for_selector("#main .count:has-text(' of ')")
+    press("Escape")
+    page.wait_for_selector("#main .count:not(:has-text(' of '))")
+    check("search=" not in page.evaluate("location.hash"), "Esc takes the search out of the address")
+    check(page.input_value("#main input[type=search]") == "", "Esc empties the search")
+    press("/")
+    page.keyboard.type("aten")
     press("ArrowDown")
     press("Enter")
     page.wait_for_selector("#main .detail")
     press("Escape")
     page.wait_for_function("document.querySelector('#main .detail') === null")
+    head = "#main .grid-header .sort >> nth=1"
+    page.focus(head)
+    orders = []
+    for _ in range(2):
+        press("Enter")
+        orders.append(page.evaluate("document.activeElement.closest('[aria-sort]')?.getAttribute('aria-sort')"))
+    check(sorted(map(str, orders)) == ["ascending", "descending"], f"the focus stays at the column that was sorted: {orders}")
     page.evaluate("document.activeElement.blur()")
     page.evaluate("document.querySelector('nav.views a[href=\"#view=flame_graph\"]').click()")
     page.wait_for_selector("#main .flame-board")
@@ -211,6 +225,38 @@ def check_pointer(browser, file, touch):
     opened.close()
 
 
+def check_bars(browser, file):
+    """Enter on a bar opens its step, Esc closes it. False if the trace has no bars."""
+    opened = Opened(browser, file, DESK, "light")
+    page, bars = opened.page, opened.page.locator("#main .steps .bars-board")
+    opened.check_view("steps")
+    if has_bars := bars.count() > 0:
+        for key, state in (("Enter", "attached"), ("Escape", "detached")):
+            bars.focus()
+            page.keyboard.press(key)
+            page.wait_for_selector("#main .detail", state=state)
+    opened.close()
+    return has_bars
+
+
+def check_sheets(browser, file):
+    """What a menu opens is in the window, also where that is narrow or ends below the button."""
+    for size in (PHONE, {"width": 1280, "height": 420}):
+        opened = Opened(browser, file, size, "light")
+        page = opened.page
+        for name in opened.views():
+            opened.check_view(name)
+            for menu in page.locator("#main details.menu >> visible=true").all():
+                menu.scroll_into_view_if_needed()
+                menu.locator("summary").click()
+                box, (wide, tall) = menu.locator(".sheet").bounding_box(), page.evaluate("[innerWidth, innerHeight]")
+                where = f"{file.name}, {name} at {size}: {menu.locator('summary').inner_text()}"
+                check(box["x"] >= 0 and box["x"] + box["width"] <= wide, f"{where}: {box}")
+                check(box["y"] + min(box["height"], 160) <= tall + 160, f"{where}: {box}")
+                page.keyboard.press("Escape")
+        opened.close()
+
+
 def check_gaps(browser, tbtrace, file, trace):
     """The link of a finding's gap frames a gap of the table; the help by a mouse and by a finger."""
     rows = json.loads(subprocess.run([tbtrace, "gaps", trace, "--format", "json", "-q"], check=True, capture_output=True).stdout)
@@ -258,6 +304,8 @@ def main():
         check_hostile(browser, options.tbtrace, pathlib.Path(folder))
         check_without_steps(browser, options.tbtrace, pathlib.Path(folder))
         check_keys(browser, pages[0])
+        check_sheets(browser, pages[0])
+        check(any([check_bars(browser, file) for file in pages]), "a trace has steps")
         for touch in (False, True):
             check_pointer(browser, pages[0], touch)
         check_gaps(browser, options.tbtrace, pages[-1], options.files[-1])

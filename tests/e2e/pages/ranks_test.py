@@ -81,7 +81,13 @@ def check_use(browser, file, truth):
     step.focus()
     press("ArrowRight")
     check(f"rank {slow} arrived last" in step.get_attribute("aria-valuetext"), step.get_attribute("aria-valuetext"))
-    for key in ("+", "+", "-", "0"):
+    check(page.locator(".step-lines [aria-disabled=true]").count() == 4, "nothing to zoom out of yet")
+    press("End")
+    for key in ("+", "+", "+"):
+        press(key)
+        check(page.locator(".step-plot .is-current").count() > 0, "the chosen collective stays in sight")
+    check(page.locator(".step-lines [aria-disabled=true]").count() < 4, "and now there is")
+    for key in ("-", "0"):
         press(key)
     page.locator(".rank-choices input:checked").first.click()
     check("ranks.lines.ranks=" in address_of(page), f"chosen ranks are in the address: {address_of(page)}")
@@ -99,6 +105,7 @@ def check_use(browser, file, truth):
     check(f"rank {rank}:" in page.inner_text(".top select option:checked"), "of the rank of the cell")
     page.go_back()
     page.wait_for_selector(".ranks .card")
+    check("trace=" not in address_of(page), f"back is where it was: {address_of(page)}")
     opened.close()
 
 

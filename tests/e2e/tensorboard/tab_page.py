@@ -3,7 +3,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import time
 import urllib.parse
@@ -38,16 +37,11 @@ DRAWN = """([title, columns]) => {
 class Board(TensorBoard):
     def __init__(self, logdir, package, log, with_torch):
         super().__init__(logdir, log)
-        self.package, self.with_torch = package, with_torch
-
-    def __enter__(self):
-        command = ["-m", "tensorboard.main"] if self.with_torch else ["-c", ALONE]
-        environment = {**os.environ, "PYTHONPATH": str(self.package), "XDG_CACHE_HOME": f"{self.log}.cache"}
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, *command, "--logdir", str(self.logdir), "--host", "127.0.0.1", "--port", str(self.port),
-                 "--load_fast=false"], stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
-        return self
+        self.logdir = logdir
+        start = ["-m", "tensorboard.main"] if with_torch else ["-c", ALONE]
+        self.command = [sys.executable, *start, "--logdir", str(logdir), "--host", "127.0.0.1", "--port", str(self.port),
+                        "--load_fast=false"]
+        self.environment = {**os.environ, "PYTHONPATH": str(package), "XDG_CACHE_HOME": f"{self.log}.cache"}
 
     def wait_until_up(self, seconds):
         end = time.monotonic() + seconds

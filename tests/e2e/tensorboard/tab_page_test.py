@@ -204,8 +204,10 @@ def check_beside(tab, options):
     check(tab.frame.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, "two traces fit a narrow frame")
     tab.shot(options.screenshots, "beside-narrow")
     tab.page.set_viewport_size(DESK)
+    tab.frame.click("text=What changed?")
+    check(not tab.wait("Compare"), "the comparison again")
     tab.frame.click("[aria-label='Close trace B']")
-    check(not tab.wait("Operators"), "one trace is left")
+    check(not tab.wait("Operators"), "one trace is left, in the view that it was in")
     tab.check_state(lambda state: not any(key.startswith("b") for key in state), "closed")
 
 
@@ -213,8 +215,11 @@ def check_comparison(tab, options):
     """What changed from the first trace to the second one, and both still can be chosen."""
     tab.frame.click("text=What changed?")
     check(not tab.wait("Compare"), "the comparison of two traces")
-    check(tab.frame.locator(".bars .picker").count() >= 2, "both traces can be chosen")
+    check(tab.frame.locator(".both-bars .picker").count() >= 2, "both traces can be chosen")
     check(tab.frame.locator(".comparison .card .figure").inner_text().startswith("Step:"), "the step of both")
+    state = tab.state()
+    worker, other = (state[key].rsplit("/", 1)[-1].split(".")[0:2] for key in ("trace", "beside"))
+    check(worker[0] != other[0] or worker[1] < other[1], f"the earlier window of a worker is the first side: {state}")
     runs = tab.frame.locator(".comparison .runs dd").all_inner_texts()
     check(runs == [tab.state()["trace"], tab.state()["beside"]], f"the names of both: {runs}")
     tab.frame.locator(".grid-body .row").first.click()
