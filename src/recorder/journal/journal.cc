@@ -148,6 +148,7 @@ Status Journal::begin() {
       for (Journal* const journal : open_journals()) journal->add_process_name(number, name);
     });
   }
+  if (options_.heartbeat.count() == 0) return {};
   try {
     const NoSignals none;
     thread_ = std::thread([this] { run(); });
@@ -212,8 +213,6 @@ void Journal::want_slots() {
 }
 
 void Journal::run() {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point synced = Clock::now();
   bool has_room = true;  // otherwise it is tried again with the next heartbeat, not at once
   std::unique_lock lock(mutex_);
   while (!is_ending_) {
@@ -221,7 +220,7 @@ void Journal::run() {
                       [this, has_room] { return is_ending_ || (has_room && slots_.wants_more()); });
     lock.unlock();
     try {
-      has_room = look_after(synced);
+      has_room = look_after(Clock::now());
     } catch (const std::bad_alloc&) {
       has_room = false;
     }
@@ -229,9 +228,7 @@ void Journal::run() {
   }
 }
 
-/// Called with each heartbeat. Returns false if there is no room for more slots.
-bool Journal::look_after(std::chrono::steady_clock::time_point& synced) {
-  using Clock = std::chrono::steady_clock;
+bool Journal::look_after(Clock::time_point now) {
   const Status prepared = slots_.prepare();
   if (!prepared.ok()) {
     warn_once("the journal gets no more room, so records may be lost: " + prepared.message());
@@ -239,14 +236,14 @@ bool Journal::look_after(std::chrono::steady_clock::time_point& synced) {
   beat();
   slots_.mark();
   const bool is_synced = options_.sync.count() > 0;
-  if (Clock::now() >= synced + (is_synced ? options_.sync : kWrittenBySystem)) {
+  if (now >= synced_ + (is_synced ? options_.sync : kWrittenBySystem)) {
     const Status status = is_synced ? files_->sync() : Status();
     if (status.ok()) {
       slots_.settle();
     } else {
       warn_once("the journal cannot be brought to the disk: " + status.message());
     }
-    synced = Clock::now();
+    synced_ = now;
   }
   return prepared.ok();
 }

@@ -28,6 +28,8 @@ namespace tbtrace::recorder::journal {
 
 struct JournalOptions {
   SlotLimits slots = {};
+  /// How often the journal's own thread looks after it; 0: it has none, and who opened it calls
+  /// look_after().
   std::chrono::milliseconds heartbeat{50};
   /// Has what was recorded outlast the machine's end, too, but for what is newer than this; 0: not.
   std::chrono::milliseconds sync{0};
@@ -51,6 +53,8 @@ class FolderHere {
 
 class Journal : public std::enable_shared_from_this<Journal> {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// In a new folder in `directory`, which is made.
   static Result<std::shared_ptr<Journal>> open(const std::filesystem::path& directory,
                                                JournalOptions options);
@@ -68,6 +72,11 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// could not be written elsewhere. Not to be called by what `warn` calls.
   void end();
 
+  /// What is due: makes slots ready, says that the process is alive, notes how much of each slot is
+  /// whole, and brings it to the disk. Returns false if there is no room for more slots. One thread
+  /// at a time.
+  bool look_after(Clock::time_point now);
+
   const std::filesystem::path& path() const { return path_; }
   /// Whether end() leaves the files, since a window in them could not be written elsewhere.
   bool has_kept() const { return has_kept_.load(); }
@@ -81,7 +90,6 @@ class Journal : public std::enable_shared_from_this<Journal> {
 
   Status begin();
   void run();
-  bool look_after(std::chrono::steady_clock::time_point& synced);
   void beat();
   void warn_once(const std::string& sentence);
   bool is_of_this_process() const;
@@ -99,6 +107,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   std::atomic<std::uint64_t> windows_ = kProcessWindow;
   std::atomic<bool> has_kept_ = false;
   std::uint64_t beats_ = 0;
+  Clock::time_point synced_ = Clock::now();
   std::string warned_;
 
   std::mutex definitions_mutex_;

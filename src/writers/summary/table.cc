@@ -17,7 +17,7 @@ namespace tbtrace {
 const TableDescription& analyses::summary_table() {
   static const TableDescription kTable = {.name = "summary",
                                           .schema = "tbtrace.summary/1",
-                                          .summary = "the first page about a trace, a row a figure",
+                                          .summary = "the figures of the first page about a trace",
                                           .about = {},
                                           .columns = columns_in(R"(
 part | text | a list of the document

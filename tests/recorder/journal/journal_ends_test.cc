@@ -111,22 +111,20 @@ TEST(JournalAfterAPowerCut, HasWhatWasSyncedAndNothingElseThanWasWritten) {
     ASSERT_TRUE(journal.ok());
     Recording recording({}, (*journal)->new_window());
     recording.start();
-    std::atomic<bool> is_cut = false;
-    std::thread writer([&] {
-      const auto log = recording.add_thread({.system_id = 1});
-      for (std::uint64_t number = 0; !is_cut.load(); ++number) {
-        write_number(*log, 1, number);
-        stored.store(number + 1);
-        if (number % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(150 + random() % 100));
+    const auto log = recording.add_thread({.system_id = 1});
+    Journal::Clock::time_point now = Journal::Clock::now();
+    const std::uint64_t records = 2'000 + random() % 60'000;
+    for (std::uint64_t number = 0; number < records; ++number) {
+      write_number(*log, 1, number);
+      stored.store(number + 1);
+      if (random() % 500 != 0) continue;
+      now += std::chrono::milliseconds(random() % 10);
+      (*journal)->look_after(now);
+    }
     const std::uint64_t certain = disk.cut(dir.root() / "left", random);
-    is_cut.store(true);
-    writer.join();
     const auto found = restore_journal(dir.root() / "left");
     ASSERT_TRUE(found.ok()) << found.status().message();
-    if (certain == 0) continue;  // the machine was too busy to sync twice
+    if (certain == 0) continue;  // it was not synced twice
     ASSERT_EQ(found->windows.size(), 1U);
     const auto numbers = numbers_of(*found->windows[0].recording->logs().at(0));
     EXPECT_EQ(numbers, first_numbers(numbers.size()));
@@ -166,7 +164,7 @@ TEST(JournalThatBegins, IsLeftAloneByWhoRecoversOthers) {
   int whole = 0;
   const int rounds = fixtures::random_rounds(20);
   for (int round = 0; round < rounds; ++round) {
-    const auto journal = Journal::open(dir.root(), small_options());
+    const auto journal = Journal::open(dir.root(), live_options());
     if (!journal.ok()) continue;
     if (fs::exists((*journal)->path() / kHeadName)) ++whole;
     (*journal)->end();
@@ -190,7 +188,7 @@ struct Accounts {
 
 [[noreturn]] void write_until_killed(const fs::path& directory, Accounts& accounts,
                                      bool has_cycles) {
-  JournalOptions options = small_options();
+  JournalOptions options = live_options();
   options.slots.ready = 48;
   const auto journal = Journal::open(directory, options);
   if (!journal.ok()) ::_exit(1);
@@ -369,9 +367,9 @@ TEST_F(JournalOf, AfterTheMachinesEndNothingFollowsAHole) {
   const auto log = recording.add_thread({.system_id = 1});
   for (std::size_t number = 0; number < 30'000; ++number) {  // three slots
     write_number(*log, 1, number);
-    if (number % 5'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (number % 5'000 == 0) look_after(*journal);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // they are marked meanwhile
+  look_after(*journal);
   const fs::path copy = journals_in(copy_of(directory(), dir_)).front();
   lose_slot(copy, 1);
   const auto same_boot = restore_journal(copy);

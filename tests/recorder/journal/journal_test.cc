@@ -133,7 +133,7 @@ TEST_F(JournalOf, ManyChunksAreWhole) {
   constexpr std::size_t kRecords = 60'000;  // 1.4 MB
   for (std::size_t number = 0; number < kRecords; ++number) {
     write_number(*log, 1, number);
-    if (number % 5'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (number % 5'000 == 0) look_after(*journal);
   }
   ASSERT_EQ(log->lost(), 0U);
   const RestoredJournal found = restored(copy_of(directory(), dir_));
@@ -177,7 +177,7 @@ TEST_F(JournalOf, AWindowThatIsGivenBackIsNotDamaged) {
   const auto log = recording.add_thread({.system_id = 1});
   for (std::size_t number = 0; number < 20'000; ++number) {
     write_number(*log, 1, number);
-    if (number % 5'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (number % 5'000 == 0) look_after(*journal);
   }
   ASSERT_EQ(log->lost(), 0U);
   recording.close();
@@ -262,7 +262,7 @@ TEST_F(JournalOf, SlotsAreUsedAgain) {
     const auto log = recording.add_thread({.system_id = 1});
     for (std::size_t number = 0; number < 40'000; ++number) {
       write_number(*log, 1, number);
-      if (number % 4'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (number % 4'000 == 0) look_after(*journal);
     }
     EXPECT_EQ(log->lost(), 0U);
   }
@@ -348,7 +348,7 @@ TEST(JournalOnADisk, ThatIsFullCountsWhatIsLost) {
   constexpr std::size_t kRecords = 1'000'000;  // 24 MB
   for (std::size_t number = 0; number < kRecords; ++number) {
     write_number(*log, 1, number);
-    if (number % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (number % 10'000 == 0) look_after(**journal);
   }
   recording.close();
   EXPECT_GT(recording.lost(), 0U);
@@ -368,7 +368,7 @@ TEST(JournalOnADisk, IsUsedToItsLastChunk) {
   constexpr std::size_t kRecords = 2'000'000;  // more than there is room for
   for (std::size_t number = 0; number < kRecords; ++number) {
     write_number(*log, 1, number);
-    if (number % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (number % 10'000 == 0) look_after(**journal);
   }
   recording.close();
   EXPECT_GT(recording.lost(), 0U);
@@ -379,7 +379,7 @@ TEST(JournalOnADisk, IsUsedToItsLastChunk) {
 TEST(JournalOnADisk, ThatIsSlowKeepsNobodyWaiting) {
   auto files = std::make_unique<FaultyFiles>();
   FaultyFiles& faults = *files;
-  const auto journal = Journal::open_in(std::move(files), small_options());
+  const auto journal = Journal::open_in(std::move(files), live_options());
   ASSERT_TRUE(journal.ok());
   faults.is_slow.store(true);
   Recording recording({}, (*journal)->new_window());
@@ -403,7 +403,7 @@ TEST_F(JournalOf, ADamagedOneGivesNothingThatWasNotWritten) {
   recording.start();
   const auto log = recording.add_thread({.system_id = 1});
   for (std::size_t number = 0; number < 20'000; ++number) write_number(*log, 1, number);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it is marked meanwhile
+  look_after(*journal);
   const fs::path copy = copy_of(directory(), dir_);
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(copy)) {

@@ -44,12 +44,22 @@ namespace tbtrace::recorder::journal {
 
 namespace fs = std::filesystem;
 
+/// With few slots, and without a thread: the test looks after the journal.
 inline JournalOptions small_options() {
   JournalOptions options;
   options.slots.ready = 4;
+  options.heartbeat = {};
+  return options;
+}
+
+/// With a thread of its own.
+inline JournalOptions live_options() {
+  JournalOptions options = small_options();
   options.heartbeat = std::chrono::milliseconds(5);
   return options;
 }
+
+inline bool look_after(Journal& journal) { return journal.look_after(Journal::Clock::now()); }
 
 /// What a thread writes as its record of this number, which no other one looks like.
 constexpr std::uint64_t value_of(std::uint64_t thread, std::uint64_t number) {
