@@ -303,7 +303,8 @@ class Trace {
   /// Fails, with the groups and what to do, if it was read without some of the arguments that the
   /// table `what` needs.
   Status check_read(ArgumentSet needed, std::string_view what) const;
-  /// Fails for a merged timeline (merge.h): figures of it would mix the ranks of a job.
+  /// Fails for a merged timeline (merge.h), and for a file that has a step of the same number in
+  /// several processes, as other tools merge: figures of it would mix the ranks of a job.
   Status check_not_merged() const;
   /// Whether the top-level member exists and is not 0, false or null.
   bool is_set(std::string_view metadata_key) const;

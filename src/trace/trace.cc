@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <tbtrace/trace.h>
@@ -130,6 +131,18 @@ Status Trace::check_read(ArgumentSet needed, std::string_view what) const {
 }
 
 Status Trace::check_not_merged() const {
+  // Other tools merge without a word about it. A process has each number once at a time, and only
+  // ranks count alike.
+  std::unordered_map<std::int64_t, TrackKey> process_of_step;
+  for (const Step& step : steps()) {
+    const TrackKey& process = track(events().track(step.event)).process;
+    const auto [first, is_new] = process_of_step.try_emplace(step.number, process);
+    if (is_new || first->second == process) continue;
+    return {StatusCode::unreadable_input,
+            "has step " + std::to_string(step.number) +
+                " in several processes, so it is a merge of several ranks' traces, in which steps, "
+                "devices and totals of the ranks are mixed; use the traces that it was made from"};
+  }
   const auto found = data_->metadata.find(kMergedRanks);
   if (found == data_->metadata.end()) return {};
   const std::optional<wire::JsonTree> tree = wire::parse_json_tree(found->second);

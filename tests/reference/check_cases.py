@@ -23,7 +23,7 @@ OPEN = {
     "cold_start_is_the_finding", "copy_engine_all_gather", "cute_dsl_and_hadamard_names",
     "device_synchronize_by_timers", "eager_to_cuda_graph", "gap_after_a_short_copy",
     "gpu_behind_the_host", "gpus_take_turns", "graph_while_node", "hybrid_ep_dispatch", "idle_while_python_runs",
-    "item_on_xpu", "mangled_name_of_5000_characters", "merged_by_sglang",
+    "item_on_xpu", "mangled_name_of_5000_characters",
     "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank",
     "peaks_of_blackwell_ultra", "pipeline_bubble_summary", "proton_json_lines", "range_in_the_gap",
     "reserved_grows_allocated_does_not", "second_half_at_time_zero", "vllm_front_end_beside_workers",
@@ -294,6 +294,15 @@ def pretty_printed_json(tbtrace):
                     (compact.out, compact.err.replace("same_compact.json", "trace.json"), compact.code), command[0])
     macs = {row["name"]: row["macs"] for row in tbtrace.rows("flops", "trace.json") if row["state"] == "counted"}
     check_equal(macs, {"aten::addmm": 1_572_864, "aten::mm": 1_572_864}, "MACs")
+
+
+@case
+def merged_by_sglang(tbtrace):
+    for verb in ("summary", "gpu", "steps", "ops", "report"):
+        refused = tbtrace(verb, "merged-1760000000.5.trace.json.gz")
+        check_equal(refused.code, 3, f"{verb}: exit code")
+        check_has(refused.err, "merge of several ranks", "use the traces that it was made from")
+        check_lacks(refused.out, "GPU 7", "GPU 16")
 
 
 @case

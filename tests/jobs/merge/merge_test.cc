@@ -1,7 +1,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -338,6 +340,25 @@ TEST_F(MergeTest, MergedTracesAreKnownAsSuch) {
   EXPECT_NE(trace->check_not_merged().message().find("merged timeline of 2 traces"),
             std::string::npos);
   EXPECT_TRUE(read_trace(folder.path("rank0.json"))->check_not_merged().ok());
+}
+
+TEST(MergedByOthers, IsAFileWithOneStepInSeveralProcesses) {
+  const auto file = [](std::string_view process, int number) {
+    const auto step = [](std::string_view of, int with) {
+      return R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#)" +
+             std::to_string(with) + R"(", "pid": )" + std::string(of) +
+             R"(, "tid": 1, "ts": 1, "dur": 5})";
+    };
+    return R"({"traceEvents": [)" + step("7", 3) + ", " + step(process, number) + "]}";
+  };
+  const auto state = [](const std::string& text) {
+    std::istringstream stream(text);
+    return read_trace(stream)->check_not_merged();
+  };
+  EXPECT_TRUE(state(file("7", 3)).ok());
+  EXPECT_TRUE(state(file("8", 4)).ok());
+  EXPECT_NE(state(file("8", 3)).message().find("merge of several ranks"), std::string::npos);
+  EXPECT_FALSE(state(file(R"("[TP01] 7")", 3)).ok());
 }
 
 }  // namespace
