@@ -1,8 +1,8 @@
 """Many traces as one result: what the engines have in common.
 
 An engine sends paths to workers. Each worker makes a row of a path with row_of(): a partial, or why
-there is none. Rows are combined with combined_rows(), in any order and any tree, and the last one
-is the Job. An engine is a way to run these two functions somewhere.
+there is none. Rows are combined with combined_rows(), in any order and any tree, and the sum of the
+last ones is the Job. An engine is a way to run these two functions somewhere.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import stat
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from tbtrace import _paths, _tbtrace
@@ -31,6 +32,7 @@ KernelGroup = Literal["name", "launch", "operator", "family", "label"]
 OperatorGroup = Literal["name", "shape", "stack", "overload_name"]
 
 TOGETHER = 32  # partials that one task of a cluster merges
+_AT_ONCE = 8  # partials that are merged at a time: one of 110 kB takes 2.5 MB of memory
 
 _TABLES = 2  # another number with each change of what partials have
 _MOST_SHOWN = 20  # files in a notebook
@@ -335,11 +337,53 @@ def row_of(path: str, options: Options, children: Children | None = None) -> Row
 
 
 def combined_rows(rows: Iterable[tuple[str, Row]], repeats: Mapping[str, str]) -> Row:
-    """The sum of (path, row), without the paths of without_repeats()."""
-    kept = [_doubled(row, repeats[path]) if path in repeats else row for path, row in rows]
-    partials = [_tbtrace.Partial.from_bytes(row.data) for row in kept if row.data is not None]
-    data = _tbtrace.merge(partials).to_bytes() if partials else None
-    return Row(data, [file for row in kept for file in row.files])
+    """The sum of (path, row), without the paths of without_repeats(), as a row."""
+    partial, files = sum_of(rows, repeats)
+    return Row(None if partial is None else partial.to_bytes(), files)
+
+
+def sum_of(
+    rows: Iterable[tuple[str, Row]], repeats: Mapping[str, str] = MappingProxyType({})
+) -> tuple[_tbtrace.Partial | None, list[File]]:
+    """The same as a partial, None without a trace, and its files. Rows are added as they come: a few
+    partials are in memory at a time, however many there are."""
+    total = _Sum()
+    files: list[File] = []
+    for path, row in rows:
+        kept = _doubled(row, repeats[path]) if path in repeats else row
+        files += kept.files
+        if kept.data is not None:
+            total.add(_tbtrace.Partial.from_bytes(kept.data))
+    return total.whole(), files
+
+
+def rows_without_repeats(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+    """What without_repeats() finds, of rows in the order of in_order() as they come."""
+    first: dict[str, str] = {}
+    for path, row in rows:
+        same = next((first[digest] for digest in row.digests if first.setdefault(digest, path) != path), None)
+        yield path, row if same is None else _doubled(row, _repeats(same))
+
+
+class _Sum:
+    """Merges partials in a tree, so that each takes part in few merges."""
+
+    def __init__(self) -> None:
+        self._levels: list[list[_tbtrace.Partial]] = []
+
+    def add(self, partial: _tbtrace.Partial) -> None:
+        for level in self._levels:
+            level.append(partial)
+            if len(level) < _AT_ONCE:
+                return
+            partial = _tbtrace.merge(level)
+            level.clear()
+        self._levels.append([partial])
+
+    def whole(self) -> _tbtrace.Partial | None:
+        left = [partial for level in self._levels for partial in level]
+        self._levels.clear()
+        return _tbtrace.merge(left) if len(left) > 1 else left[0] if left else None
 
 
 def _doubled(row: Row, message: str) -> Row:
@@ -351,22 +395,31 @@ def without_repeats(digests: Iterable[tuple[str, Sequence[str]]]) -> dict[str, s
     Takes (path, digests of its row)."""
     first: dict[str, str] = {}
     repeats: dict[str, str] = {}
-    for path, of_path in sorted(digests, key=lambda each: os.fsencode(each[0])):
+    for path, of_path in sorted(digests, key=lambda each: in_order(each[0])):
         for digest in of_path:
             if first.setdefault(digest, path) != path:
-                repeats[path] = f"has the same content as {first[digest]}, which counts"
+                repeats[path] = _repeats(first[digest])
     return repeats
 
 
-def job_of(row: Row, not_found: Sequence[tuple[str, str]]) -> Job:
-    """The result. Raises TraceError if no trace could be read."""
-    files = [*row.files, *(_not_read(path, message) for path, message in not_found)]
+def in_order(path: str) -> bytes:
+    """The order in which the first file with the same content counts."""
+    return os.fsencode(path)
+
+
+def _repeats(first: str) -> str:
+    return f"has the same content as {first}, which counts"
+
+
+def job_of(partial: _tbtrace.Partial | None, read: Sequence[File], not_found: Sequence[tuple[str, str]]) -> Job:
+    """The result of sum_of(). Raises TraceError if no trace could be read."""
+    files = [*read, *(_not_read(path, message) for path, message in not_found)]
     failed = sorted((file.path, file.problem) for file in files if file.problem is not None)
-    if row.data is None:
+    if partial is None:
         reason = ": ".join(failed[0]) if failed else "there are no inputs"
         raise _tbtrace.TraceError(f"no trace could be read; the first of {len(failed)}: {reason}")
     reused = sum(file.reused for file in files)
-    return Job(_tbtrace.Partial.from_bytes(row.data), failed, reused, sorted(files, key=lambda file: file.path))
+    return Job(partial, failed, reused, sorted(files, key=lambda file: file.path))
 
 
 def _sources_of(job: Job) -> list[dict[str, Any]]:

@@ -98,9 +98,10 @@ class Remote:
 
     def __init__(self, url: str) -> None:
         self.path = url
-        system, place = filesystem(url)
+        # Of an archive the file system has to stay: without it, the archive is closed.
+        self._system, place = filesystem(url)
         with named(url):
-            self._file = system.open(place, "rb", compression=None)
+            self._file = self._system.open(place, "rb", compression=None)
 
     def read(self, size: int) -> bytes:
         with named(self.path):

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tbtrace import _paths
-from tbtrace._job import Children, Job, Options, Paths, cache_folder, combined_rows, job_of, row_of, without_repeats
+from tbtrace._job import (
+    Children,
+    Job,
+    Options,
+    Paths,
+    cache_folder,
+    in_order,
+    job_of,
+    row_of,
+    rows_without_repeats,
+    sum_of,
+)
 from tbtrace._progress import Bar
 from tbtrace._rows import OnError, Wanted, found
 
@@ -50,10 +62,10 @@ def summarize(
     workers = _number_of(workers)
     cache = cache_folder(cache)
     paths, not_found = _paths.find(inputs)
+    paths.sort(key=in_order)
     options = Options(group_by_stack_n, stack_source, strict, cache, threads=max(1, workers // max(1, len(paths))))
     made = _each(paths, lambda path, children: row_of(path, options, children), workers, progress)
-    repeats = without_repeats((path, row.digests) for path, row in zip(paths, made))
-    return job_of(combined_rows(zip(paths, made), repeats), not_found)
+    return job_of(*sum_of(rows_without_repeats(zip(paths, made))), not_found)
 
 
 def rows(
@@ -92,13 +104,13 @@ def _number_of(workers: int | None) -> int:
     return workers or os.cpu_count() or 1
 
 
-def _each(paths: list[str], make: Callable[[str, Children], Made], workers: int, progress: Progress) -> list[Made]:
-    """What `make` makes of each path, in their order. What it raises ends all."""
+def _each(paths: list[str], make: Callable[[str, Children], Made], workers: int, progress: Progress) -> Iterator[Made]:
+    """What `make` makes of each path, in their order, as soon as it is made. What it raises ends all."""
     children = Children()
     pool = ThreadPoolExecutor(workers)
     with Bar.of(progress, len(paths)) as bar:
         try:
-            reading: list[Future[Made]] = [pool.submit(make, path, children) for path in paths]
+            reading: deque[Future[Made]] = deque(pool.submit(make, path, children) for path in paths)
             waiting = set(reading)
             bar.show(0)
             while waiting:
@@ -106,9 +118,10 @@ def _each(paths: list[str], make: Callable[[str, Children], Made], workers: int,
                 for each in done:
                     each.result()
                 bar.show(len(paths) - len(waiting))
+                while reading and reading[0].done():
+                    yield reading.popleft().result()
         except BaseException:
             children.end()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
-    return [each.result() for each in reading]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ray
 
 from tbtrace import _paths
-from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, without_repeats
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, sum_of, without_repeats
 from tbtrace._rows import OnError, Wanted, batches, found
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def summarize(
     options = Options(group_by_stack_n, stack_source, strict, cache_folder(cache))
     paths, not_found = _paths.find(inputs)
     if not paths:
-        return job_of(combined_rows([], {}), not_found)
+        return job_of(None, [], not_found)
     resources: Any = {} if memory_per_task is None else {"memory": memory_per_task}
 
     rows = ray.data.from_items([{"path": path} for path in paths], override_num_blocks=len(paths))
@@ -51,7 +51,7 @@ def summarize(
         count = math.ceil(count / TOGETHER)
         rows = rows.repartition(count).map_batches(_merge, batch_size=None, fn_kwargs={"repeats": repeats}).materialize()
         if count == 1:
-            return job_of(combined_rows((_parts(row) for row in rows.take_all()), {}), not_found)
+            return job_of(*sum_of(_parts(row) for row in rows.take_all()), not_found)
 
 
 def rows(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 
 from tbtrace import _paths
-from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, without_repeats
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, sum_of, without_repeats
 
 from tbtrace._rows import OnError, Wanted, batches, found
 
@@ -44,7 +44,7 @@ def summarize(
     options = Options(group_by_stack_n, stack_source, strict, cache_folder(cache))
     paths, not_found = _paths.find(inputs)
     if not paths:
-        return job_of(combined_rows([], {}), not_found)
+        return job_of(None, [], not_found)
 
     def read(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
@@ -67,7 +67,7 @@ def summarize(
             break
     merged = [row for batch in rows.toArrow().to_batches() for row in _rows(batch)]
     read_rows.unpersist()
-    return job_of(combined_rows(merged, {}), not_found)
+    return job_of(*sum_of(merged), not_found)
 
 
 def rows(

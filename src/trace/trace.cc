@@ -131,8 +131,17 @@ Status Trace::check_read(ArgumentSet needed, std::string_view what) const {
 }
 
 Status Trace::check_not_merged() const {
-  // Other tools merge without a word about it. A process has each number once at a time, and only
-  // ranks count alike.
+  const auto found = data_->metadata.find(kMergedRanks);
+  const std::optional<wire::JsonTree> tree =
+      found == data_->metadata.end() ? std::nullopt : wire::parse_json_tree(found->second);
+  if (const wire::JsonTree* const parts =
+          tree ? tree->find("parts", wire::JsonTree::Kind::list) : nullptr) {
+    return {StatusCode::unreadable_input,
+            "is a merged timeline of " + std::to_string(parts->items.size()) +
+                " traces, in which steps, devices and totals of the ranks are mixed; it is made to "
+                "be looked at: use the traces that it was made from"};
+  }
+  // Other tools merge without a word about it. Only ranks count their steps alike.
   std::unordered_map<std::int64_t, TrackKey> process_of_step;
   for (const Step& step : steps()) {
     const TrackKey& process = track(events().track(step.event)).process;
@@ -143,16 +152,7 @@ Status Trace::check_not_merged() const {
                 " in several processes, so it is a merge of several ranks' traces, in which steps, "
                 "devices and totals of the ranks are mixed; use the traces that it was made from"};
   }
-  const auto found = data_->metadata.find(kMergedRanks);
-  if (found == data_->metadata.end()) return {};
-  const std::optional<wire::JsonTree> tree = wire::parse_json_tree(found->second);
-  const wire::JsonTree* const parts =
-      tree ? tree->find("parts", wire::JsonTree::Kind::list) : nullptr;
-  if (parts == nullptr) return {};
-  return {StatusCode::unreadable_input,
-          "is a merged timeline of " + std::to_string(parts->items.size()) +
-              " traces, in which steps, devices and totals of the ranks are mixed; it is made to "
-              "be looked at: use the traces that it was made from"};
+  return {};
 }
 
 bool Trace::is_set(std::string_view metadata_key) const {

@@ -21,10 +21,14 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
+import unittest.mock
 
 import tbtrace
 from s3_server import S3Server
+from tbtrace import _job as job_parts
+from tbtrace._job import File, Row
 
 ENGINE = ""
 PROGRAM = ""
@@ -476,6 +480,39 @@ class Jobs(unittest.TestCase):
             self.assertTrue(said.decode().strip().endswith("KeyboardInterrupt"), said.decode())
             self.assertNotEqual(program.returncode, 0)
             self.assertEqual(children(), [])
+
+    def test_partials_are_merged_as_they_come(self):
+        if ENGINE != "local":
+            self.skipTest("workers of clusters merge a few partials each")
+        alive, most, read = 0, 0, 0
+
+        class Sum:  # of as many files
+            def __init__(self, count):
+                nonlocal alive, most
+                self.count = count
+                alive += 1
+                most = max(most, alive)
+
+            def __del__(self):
+                nonlocal alive
+                alive -= 1
+
+        class Rows:
+            """A row for each path, which is made when it is asked for."""
+
+            def __iter__(self):
+                nonlocal read
+                for number in range(1000):
+                    read += 1
+                    yield f"path{number}", Row(b"1", [File(f"path{number}", digest=str(number % 900))])
+
+        kind = types.SimpleNamespace(from_bytes=lambda data: Sum(int(data)))
+        library = types.SimpleNamespace(Partial=kind, merge=lambda parts: Sum(sum(part.count for part in parts)))
+        with unittest.mock.patch.object(job_parts, "_tbtrace", library):
+            whole, files = job_parts.sum_of(job_parts.rows_without_repeats(Rows()))
+        self.assertEqual((whole.count, len(files), read), (900, 1000, 1000))
+        self.assertEqual([file.path for file in files if file.state == "doubled"], [f"path{number}" for number in range(900, 1000)])
+        self.assertLessEqual(most, 40)
 
     def test_a_job_says_how_far_it_is(self):
         if ENGINE != "local":

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zipfile
 from unittest import mock
 
 import fsspec
@@ -63,6 +64,18 @@ class RemotePaths(unittest.TestCase):
 
     def as_remote(self, path):
         return str(path).replace(str(self.local), RANKS)
+
+    def test_archives_of_fsspec_are_read(self):
+        archive = self.folder / "job.zip"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+            for rank in range(2):
+                made.write(self.local / f"rank{rank}.pt.trace.json", f"ranks/rank{rank}.json")
+        self.assertEqual(tbtrace.read(f"zip://ranks/rank1.json::{archive}").kernels().to_dicts(),
+                         tbtrace.read(self.local / "rank1.pt.trace.json").kernels().to_dicts())
+        for inputs in (f"zip://ranks::{archive}", f"zip://ranks/*.json::{archive}"):
+            self.assertEqual(len(tbtrace.TraceSet.open(inputs).ranks), 2, inputs)
+        self.assertEqual(len(tbtrace.local.summarize(f"zip://ranks::{archive}").sources), 2)
+        archive.unlink()
 
     def test_folders_and_patterns_are_searched(self):
         for name in ("notes.txt", ".hidden.json", "a.tbtrace-partial/x.json"):
