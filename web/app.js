@@ -182,7 +182,7 @@ export class App {
         document.querySelector("dialog[open]")) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
       if (event.key !== "Escape") return;
-      // The browser would empty it after it has lost the focus, without telling anybody.
+      // The browser empties it after it has lost the focus, and sends no `input` event.
       if (target instanceof HTMLInputElement && target.type === "search" && target.value !== "") {
         target.value = "";
         target.dispatchEvent(new Event("input"));

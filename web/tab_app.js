@@ -409,7 +409,7 @@ export class TabApp extends App {
     if (element.getBoundingClientRect().top > innerHeight / 2) element.scrollIntoView();
   }
 
-  /** The earlier one of two windows of a worker is the side that the other one is compared with. @private */
+  /** Compares the earlier of two windows of a worker with the later one. @private */
   openComparison() {
     const [now, other] = [this.traceOf(0), this.traceOf(1)];
     const place = this.runs?.place(now), before = this.runs?.place(other);

@@ -33,7 +33,7 @@ enum class ColumnType : std::uint8_t { number, integer, flag, text, json };
 
 constexpr std::string_view kTypeNames[] = {"number", "integer", "flag", "text", "json"};
 
-/// Whether a double, which all numbers of JavaScript are, may have another value.
+/// Whether JavaScript, whose numbers are doubles, may read another value.
 bool is_inexact(const Cell& cell) {
   if (const auto* const value = std::get_if<std::int64_t>(&cell)) {
     return *value < -kExactInDouble || kExactInDouble < *value;

@@ -81,7 +81,7 @@ struct TypedColumn {
   }
 };
 
-/// A total over rows that are a `Row` each: a sum, or what follows from other totals.
+/// A total over rows that are a `Row` each: a sum, or a value derived from other totals.
 template <typename Row>
 struct TypedTotal {
   using Totals = AnalysisReport::Totals;
@@ -121,7 +121,7 @@ void set_rows(AnalysisReport& report, const Columns& columns, const Rows& rows) 
   for (const auto& [place, name] : shown) report.shown.emplace_back(name);
 }
 
-/// Those of the sums of several reports: what follows from other totals follows from the sums.
+/// The totals of several reports: derived totals are computed again from the sums.
 template <const auto& kTotals>
 AnalysisReport::Totals derived_totals(const AnalysisReport::Totals& sums, const Table& /*rows*/) {
   AnalysisReport::Totals totals = sums;

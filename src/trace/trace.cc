@@ -141,7 +141,7 @@ Status Trace::check_not_merged() const {
                 " traces, in which steps, devices and totals of the ranks are mixed; it is made to "
                 "be looked at: use the traces that it was made from"};
   }
-  // Other tools merge without a word about it. Only ranks count their steps alike.
+  // Other tools do not mark a merged file. In a recording of one rank, a step has one process.
   std::unordered_map<std::int64_t, TrackKey> process_of_step;
   for (const Step& step : steps()) {
     const TrackKey& process = track(events().track(step.event)).process;

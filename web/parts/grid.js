@@ -84,7 +84,7 @@ export class Grid {
       `minmax(${model.widths[i]}px, ${column.texts ? model.weights[i] : 1}fr)`).join(" "));
     setVariable(this.inner, "min-width", `${model.widths.reduce((sum, one) => sum + one, 0)}px`);
     setVariable(this.body, "height", `${Math.max(rows, 1) * this.tall}px`);
-    // Who sorts with the keyboard goes on at the same column.
+    // Sorting with the keyboard keeps the focus on the header that was pressed.
     const focused = this.header.contains(document.activeElement)
       ? document.activeElement?.getAttribute("data-column") : null;
     this.header.replaceChildren(...model.columns.map((column, i) => this.headerCell(column, i)));

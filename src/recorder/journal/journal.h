@@ -28,8 +28,8 @@ namespace tbtrace::recorder::journal {
 
 struct JournalOptions {
   SlotLimits slots = {};
-  /// How often the journal's own thread looks after it; 0: it has none, and who opened it calls
-  /// look_after().
+  /// How often the journal's own thread calls look_after(); 0: there is no such thread, and the
+  /// caller of open() does.
   std::chrono::milliseconds heartbeat{50};
   /// Has what was recorded outlast the machine's end, too, but for what is newer than this; 0: not.
   std::chrono::milliseconds sync{0};
@@ -72,8 +72,8 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// could not be written elsewhere. Not to be called by what `warn` calls.
   void end();
 
-  /// What is due: makes slots ready, says that the process is alive, notes how much of each slot is
-  /// whole, and brings it to the disk. Returns false if there is no room for more slots. One thread
+  /// Does what is due: makes slots ready, writes a heartbeat, marks how much of each slot is whole,
+  /// and brings the files to the disk. Returns false if there is no room for more slots. One thread
   /// at a time.
   bool look_after(Clock::time_point now);
 
