@@ -39,8 +39,8 @@ struct ColumnDescription {
   std::string_view name;  ///< `busy_ns`
   ValueType type = ValueType::text;
   bool has_nulls = false;  ///< some rows may have no value
-  std::string_view meaning =
-      {};  ///< Markdown; links as from docs/formats/. Empty if the name says it
+  /// Markdown; links as from docs/formats/. Empty if the name says it.
+  std::string_view meaning = {};
 
   /// Of its values in JSON: `integer or null`.
   std::string type_text() const;

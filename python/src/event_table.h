@@ -22,7 +22,7 @@ inline constexpr std::string_view kEventsSchema = "tbtrace.events/1";
 /// The names of the arguments that can be columns.
 std::vector<std::string_view> event_arguments();
 
-/// What the values of a column are, also of an argument; texts if there is no such column.
+/// The type of a column of events, or of an argument as a column; `text` for an unknown name.
 ValueType event_column_type(std::string_view name);
 
 /// The table with these columns, all if there are none, and then with arguments of the events, each

@@ -31,8 +31,8 @@ TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
 OF_OPTIONS = [ROOT / "tests/data/gpu_step.json", ROOT / "tests/data/stacks.json",
               ROOT / "examples/traces/transformer_modules.json.gz"]
 JOB = ROOT / "tests/data/slow_loader_job"  # for tables of several traces together
-TYPES = {"integer": int, "number": (int, float), "text": str, "boolean": bool, "list": list, "list of texts": list, "object": dict, "any": object,
-         "null": type(None)}
+TYPES = {"integer": int, "number": (int, float), "text": str, "boolean": bool, "list": list, "list of texts": list,
+         "object": dict, "any": object, "null": type(None)}
 
 
 def pages():

@@ -28,8 +28,8 @@ namespace tbtrace::recorder::journal {
 
 struct JournalOptions {
   SlotLimits slots = {};
-  /// How often the journal's own thread calls look_after(); 0: there is no such thread, and the
-  /// caller of open() does.
+  /// How often the journal's own thread calls look_after(). 0: it has no thread, and the caller of
+  /// open() has to call look_after().
   std::chrono::milliseconds heartbeat{50};
   /// Has what was recorded outlast the machine's end, too, but for what is newer than this; 0: not.
   std::chrono::milliseconds sync{0};
@@ -73,8 +73,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   void end();
 
   /// Does what is due: makes slots ready, writes a heartbeat, marks how much of each slot is whole,
-  /// and brings the files to the disk. Returns false if there is no room for more slots. One thread
-  /// at a time.
+  /// and syncs the files. Returns false if there is no room for more slots. One thread at a time.
   bool look_after(Clock::time_point now);
 
   const std::filesystem::path& path() const { return path_; }
