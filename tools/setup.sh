@@ -39,6 +39,7 @@ build_packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   ccache
+  mold                       # links the preset dev
   pkgconf                    # a consumer of the package
   clang libclang-rt-dev      # fuzz targets, and a second compiler
   llvm                       # names in what its sanitizers report

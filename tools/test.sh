@@ -11,8 +11,10 @@
 #   tools/test.sh --all PART...  some of these parts: release torch2 torch213 asan tsan minimal wheel fuzz demo
 #   tools/test.sh --asan         the library and the command line under one of these sanitizers
 #   tools/test.sh --tsan
+#   tools/test.sh --unit ROOM    builds (Debug, in build-dev/) and runs the unit tests of a folder of src/ and nothing else:
+#                                base, trace; of analyses/gpu only the cases in tests/analyses/gpu
 #   tools/test.sh --only REGEX   only tests whose name matches (also with --asan and --tsan); with GTEST_FILTER=PATTERN
-#                                in the environment only such cases of GoogleTest
+#                                in the environment only such cases of GoogleTest (also with --unit)
 # CTEST_PARALLEL_LEVEL=N runs N tests at a time (default 2, and 3 where browsers are among them, which wait more than they
 # compute). TBTRACE_RANDOM_PERCENT, how many random inputs tests take, is 20 for --quick, 100 for CI, and for --all 1000 in
 # the release build; the presets of the sanitizers say 10.
@@ -29,13 +31,21 @@ fail() {
 }
 
 level=ci
+room=
 only=()
 parts=()
 while (($# > 0)); do
   case $1 in
     --quick | --all | --asan | --tsan)
-      [[ $level == ci ]] || fail "takes one of --quick, --all, --asan and --tsan"
+      [[ $level == ci ]] || fail "takes one of --quick, --all, --asan, --tsan and --unit"
       level=${1#--}
+      ;;
+    --unit)
+      (($# > 1)) || fail "--unit takes a folder of src/, such as trace or analyses/gpu"
+      [[ $level == ci ]] || fail "--unit goes without --$level"
+      level=unit
+      room=${2%/}
+      shift
       ;;
     --only)
       (($# > 1)) || fail "--only takes a regular expression for names of tests"
@@ -50,7 +60,7 @@ while (($# > 0)); do
   esac
   shift
 done
-[[ ${#only[@]} == 0 || $level != @(quick|all) ]] || fail "--only goes without --$level"
+[[ ${#only[@]} == 0 || $level != @(quick|all|unit) ]] || fail "--only goes without --$level"
 
 status=0
 doing=     # the phase under way
@@ -147,6 +157,17 @@ complete=("-DTBTRACE_"{CAIRO,ISAL,PNG,PROTOBUF,ZSTD}"=ON" "-DCMAKE_REQUIRE_FIND_
 python=(-DTBTRACE_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python")
 
 # The suites. What has the label `all` is too long for CI.
+unit() {
+  local target=${room%%/*}_tests cases=
+  [[ -d tests/$room && -f tests/${room%%/*}/CMakeLists.txt ]] || fail "there are no unit tests of '$room': give a folder of src/ that tests/ has too"
+  if [[ $room == */* && -z ${GTEST_FILTER-} ]]; then
+    cases=$(grep -hoP '^(TEST|TEST_F|TEST_P)\(\K\w+' -r "tests/$room" --include='*.cc' | sort -u | sed 's/.*/*&.*/' | paste -sd :)
+    export GTEST_FILTER=$cases
+  fi
+  built dev build-dev -DTBTRACE_TORCH=OFF -DTBTRACE_E2E=OFF -DTBTRACE_EXAMPLES=OFF --target "$target"
+  only=(--tests-regex "^${room%%/*}(\\.[0-9]+)?\$")
+  TBTRACE_RANDOM_PERCENT=20 tested dev build-dev --label-regex '^unit$'
+}
 quick() {
   built release build "${complete[@]}" -DTBTRACE_TORCH=ON --target quick_checks
   TBTRACE_RANDOM_PERCENT=20 tested release build --tests-regex "$(tools/touched_tests.py)" \
@@ -203,6 +224,7 @@ long=(--label-exclude '^all$')
 random_percent=100
 case $level in
   quick) quick ;;
+  unit) unit ;;
   asan | tsan) sanitized "$level" ;;
   ci)
     release
