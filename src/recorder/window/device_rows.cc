@@ -8,17 +8,20 @@
 
 #include <fmt/format.h>
 
+#include "analyses/kernels/occupancy.h"
 #include "recorder/window/collective_arguments.h"
 #include "recorder/window/device_links.h"
 #include "recorder/window/device_names.h"
 #include "recorder/window/device_order.h"
-#include "recorder/window/occupancy.h"
 #include "symbols/names/demangle.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::recorder {
 
 namespace {
+
+using analyses::Occupancy;
+using analyses::SharedMemoryRule;
 
 // Kineto's own: processes of devices stand below all others.
 constexpr std::int64_t kFirstDevice = 5'000'000;
@@ -41,6 +44,22 @@ void add_float(RowBatch& batch, Argument argument, float value) {
 Dim3 sizes_of(const std::array<std::int32_t, 3>& sizes) {
   return {static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1]),
           static_cast<std::uint32_t>(sizes[2])};
+}
+
+analyses::DeviceLimits limits_of(const DeviceProperties& device) {
+  return {device.compute_major,
+          device.compute_minor,
+          device.max_threads_per_block,
+          device.max_threads_per_multiprocessor,
+          device.max_blocks_per_multiprocessor,
+          device.registers_per_block,
+          device.registers_per_multiprocessor,
+          device.warp_size,
+          device.shared_bytes_per_block,
+          device.shared_bytes_per_block_optin,
+          device.shared_bytes_per_multiprocessor,
+          device.reserved_shared_bytes_per_block,
+          device.multiprocessors};
 }
 
 class DeviceRows {
@@ -197,21 +216,23 @@ class DeviceRows {
   }
 
   RowBatch::SavedArguments launch_arguments(std::uint32_t device, const KernelLaunch& kernel) {
-    DeviceProperties properties;
+    analyses::DeviceLimits limits;
     for (const DeviceProperties& one : trace_.devices) {
-      if (one.id == device) properties = one;
+      if (one.id == device) limits = limits_of(one);
     }
-    const Occupancy kineto = find_occupancy(properties, kernel, SharedMemoryRule::kineto);
-    const Occupancy corrected = find_occupancy(properties, kernel, SharedMemoryRule::opt_in);
+    const analyses::LaunchSize size = {kernel.grid, kernel.block, kernel.registers_per_thread,
+                                       kernel.static_shared_bytes, kernel.dynamic_shared_bytes};
+    const Occupancy kineto = find_occupancy(limits, size, SharedMemoryRule::kineto);
+    const Occupancy corrected = find_occupancy(limits, size, SharedMemoryRule::opt_in);
     const RowBatch::SavedArguments before = batch_.take_arguments();
     batch_.argument(Argument::registers_per_thread, kernel.registers_per_thread);
     batch_.argument(Argument::shared_memory,
                     std::int64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes);
-    add_float(batch_, Argument::blocks_per_sm, blocks_per_multiprocessor(properties, kernel));
-    add_float(batch_, Argument::warps_per_sm, warps_per_multiprocessor(properties, kernel));
+    add_float(batch_, Argument::blocks_per_sm, blocks_per_multiprocessor(limits, size));
+    add_float(batch_, Argument::warps_per_sm, warps_per_multiprocessor(limits, size));
     batch_.argument(Argument::grid, sizes_of(kernel.grid));
     batch_.argument(Argument::block, sizes_of(kernel.block));
-    const int percent = occupancy_percent(properties, kernel, kineto);
+    const int percent = occupancy_percent(limits, size, kineto);
     batch_.argument(Argument::occupancy, percent, std::to_string(percent));
     batch_.argument_json(
         "occupancy",
@@ -219,12 +240,12 @@ class DeviceRows {
                     R"("blockLimitRegs": {}, "blockLimitSharedMem": {}, "blockLimitWarps": {}, )"
                     R"("blockLimitBlocks": {}, "blockLimitBarriers": {}, )"
                     R"("allocatedRegistersPerBlock": {}, "allocatedSharedMemPerBlock": {}}})",
-                    kineto.active_blocks, limiting_factors_text(kineto.limiting_factors),
+                    kineto.active_blocks, analyses::limiting_factors_text(kineto.limiting_factors),
                     kineto.block_limit_registers, kineto.block_limit_shared_memory,
                     kineto.block_limit_warps, kineto.block_limit_blocks,
                     kineto.block_limit_barriers, kineto.allocated_registers_per_block,
                     kineto.allocated_shared_bytes_per_block));
-    batch_.argument("corrected occupancy %", occupancy_percent(properties, kernel, corrected));
+    batch_.argument("corrected occupancy %", occupancy_percent(limits, size, corrected));
     RowBatch::SavedArguments own = batch_.take_arguments();
     batch_.arguments(before);
     return own;

@@ -1,4 +1,4 @@
-#include "recorder/window/occupancy.h"
+#include "analyses/kernels/occupancy.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <string_view>
 
-namespace tbtrace::recorder {
+namespace tbtrace::analyses {
 
 namespace {
 
@@ -26,7 +26,7 @@ int at_most_int(std::int64_t value) {
 }
 
 /// Threads of a block; 0: such a block cannot be.
-int block_threads(const KernelLaunch& launch) {
+int block_threads(const LaunchSize& launch) {
   std::int64_t threads = 1;
   for (const std::int32_t size : launch.block) {
     if (size <= 0) return 0;
@@ -36,7 +36,7 @@ int block_threads(const KernelLaunch& launch) {
   return static_cast<int>(threads);
 }
 
-bool is_sound(const DeviceProperties& device) {
+bool is_sound(const DeviceLimits& device) {
   return device.compute_major >= 3 && device.max_threads_per_block > 0 &&
          device.max_threads_per_multiprocessor > 0 && device.registers_per_block > 0 &&
          device.registers_per_multiprocessor > 0 && device.warp_size > 0 &&
@@ -44,14 +44,14 @@ bool is_sound(const DeviceProperties& device) {
          device.reserved_shared_bytes_per_block >= 0 && device.multiprocessors > 0;
 }
 
-bool is_sound(const KernelLaunch& launch) {
+bool is_sound(const LaunchSize& launch) {
   return block_threads(launch) > 0 && launch.registers_per_thread <= kMostRegisters &&
          launch.static_shared_bytes >= 0 && launch.dynamic_shared_bytes >= 0;
 }
 
 /// Blocks that a multiprocessor keeps track of. Drivers before CUDA 11 do not tell; the numbers are
 /// also those of the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-int most_blocks(const DeviceProperties& device) {
+int most_blocks(const DeviceLimits& device) {
   if (device.max_blocks_per_multiprocessor > 0) return device.max_blocks_per_multiprocessor;
   const int minor = device.compute_minor;
   switch (device.compute_major) {
@@ -75,7 +75,7 @@ int most_blocks(const DeviceProperties& device) {
 }
 
 /// What the registers allow where each of `partitions` has its part of them and runs its warps.
-std::int64_t register_limit(const DeviceProperties& device, std::int64_t registers_per_warp,
+std::int64_t register_limit(const DeviceLimits& device, std::int64_t registers_per_warp,
                             std::int64_t warps_per_block, std::int64_t partitions) {
   // The device itself checks a launch as if all partitions ran equally many warps of the block.
   if (registers_per_warp * round_up(warps_per_block, partitions) > device.registers_per_block) {
@@ -86,7 +86,7 @@ std::int64_t register_limit(const DeviceProperties& device, std::int64_t registe
   return warps / warps_per_block;
 }
 
-std::int64_t register_limit(const DeviceProperties& device, std::uint32_t registers_per_thread,
+std::int64_t register_limit(const DeviceLimits& device, std::uint32_t registers_per_thread,
                             std::int64_t registers_per_warp, std::int64_t warps_per_block) {
   if (registers_per_thread > (device.compute_major < 7 ? 255 : 256)) return 0;
   if (registers_per_thread == 0) return kNoLimit;
@@ -98,7 +98,7 @@ std::int64_t register_limit(const DeviceProperties& device, std::uint32_t regist
 }
 
 /// `bytes` are what a block gets, with the driver's own.
-std::int64_t shared_memory_limit(const DeviceProperties& device, std::int64_t bytes,
+std::int64_t shared_memory_limit(const DeviceLimits& device, std::int64_t bytes,
                                  SharedMemoryRule rule) {
   std::int64_t most = device.shared_bytes_per_block;
   if (rule == SharedMemoryRule::opt_in) {
@@ -112,7 +112,7 @@ std::int64_t shared_memory_limit(const DeviceProperties& device, std::int64_t by
 
 }  // namespace
 
-Occupancy find_occupancy(const DeviceProperties& device, const KernelLaunch& launch,
+Occupancy find_occupancy(const DeviceLimits& device, const LaunchSize& launch,
                          SharedMemoryRule rule) {
   if (!is_sound(device) || !is_sound(launch)) return {};
   const int threads = block_threads(launch);
@@ -164,21 +164,21 @@ std::string limiting_factors_text(std::uint32_t factors) {
 // The arithmetic of the following is Kineto's DeviceProperties.cpp, whose floats show in traces;
 // but large grids do not overflow here.
 
-float blocks_per_multiprocessor(const DeviceProperties& device, const KernelLaunch& launch) {
+float blocks_per_multiprocessor(const DeviceLimits& device, const LaunchSize& launch) {
   if (device.multiprocessors <= 0) return std::numeric_limits<float>::infinity();
   double blocks = 1;
   for (const std::int32_t size : launch.grid) blocks *= std::max(size, 0);
   return static_cast<float>(blocks) / static_cast<float>(device.multiprocessors);
 }
 
-float warps_per_multiprocessor(const DeviceProperties& device, const KernelLaunch& launch) {
+float warps_per_multiprocessor(const DeviceLimits& device, const LaunchSize& launch) {
   if (device.multiprocessors <= 0) return std::numeric_limits<float>::infinity();
   constexpr float kThreadsPerWarp = 32;  // whatever the device says
   return blocks_per_multiprocessor(device, launch) * static_cast<float>(block_threads(launch)) /
          kThreadsPerWarp;
 }
 
-int occupancy_percent(const DeviceProperties& device, const KernelLaunch& launch,
+int occupancy_percent(const DeviceLimits& device, const LaunchSize& launch,
                       const Occupancy& occupancy) {
   if (device.max_threads_per_multiprocessor <= 0) return 0;
   const float blocks = std::min(static_cast<float>(occupancy.active_blocks),
@@ -188,4 +188,4 @@ int occupancy_percent(const DeviceProperties& device, const KernelLaunch& launch
   return static_cast<int>(std::lround(std::min(share, 1.0F) * 100.0));
 }
 
-}  // namespace tbtrace::recorder
+}  // namespace tbtrace::analyses

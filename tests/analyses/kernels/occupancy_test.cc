@@ -1,4 +1,4 @@
-#include "recorder/window/occupancy.h"
+#include "analyses/kernels/occupancy.h"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-namespace tbtrace::recorder {
+namespace tbtrace::analyses {
 namespace {
 
 constexpr int kKiB = 1024;
@@ -75,9 +75,8 @@ constexpr Model kModels[] = {kK40,  kK80,    kM40,  kJetsonX1, kP100,    kP40,  
                              kV100, kXavier, kT4,   kA100,     kA10,     kOrin, kL40,
                              kH200, kB200,   kB300, kThor,     kRtx5090, kSpark};
 
-DeviceProperties device(const Model& model) {
-  DeviceProperties properties;
-  properties.name = model.name;
+DeviceLimits device(const Model& model) {
+  DeviceLimits properties;
   properties.compute_major = model.major;
   properties.compute_minor = model.minor;
   properties.max_threads_per_block = 1024;
@@ -95,9 +94,9 @@ DeviceProperties device(const Model& model) {
 }
 
 /// A launch of very many blocks.
-KernelLaunch launch(int threads, std::uint32_t registers, int static_bytes = 0,
-                    int dynamic_bytes = 0) {
-  KernelLaunch result;
+LaunchSize launch(int threads, std::uint32_t registers, int static_bytes = 0,
+                  int dynamic_bytes = 0) {
+  LaunchSize result;
   result.grid = {1'000'000, 1, 1};
   result.block = {threads, 1, 1};
   result.registers_per_thread = registers;
@@ -106,7 +105,7 @@ KernelLaunch launch(int threads, std::uint32_t registers, int static_bytes = 0,
   return result;
 }
 
-int percent(const DeviceProperties& properties, const KernelLaunch& kernel, SharedMemoryRule rule) {
+int percent(const DeviceLimits& properties, const LaunchSize& kernel, SharedMemoryRule rule) {
   return occupancy_percent(properties, kernel, find_occupancy(properties, kernel, rule));
 }
 
@@ -117,7 +116,7 @@ std::string factors(const Occupancy& occupancy) {
 TEST(Occupancy, IsThatOfTheBestPracticesGuide) {
   // CUDA C++ Best Practices Guide, "Calculating Occupancy": 37 registers on compute capability 7.0
   // let 12 blocks of 128 threads run (75 %), or 4 blocks of 320 threads (63 %).
-  const DeviceProperties v100 = device(kV100);
+  const DeviceLimits v100 = device(kV100);
   Occupancy found = find_occupancy(v100, launch(128, 37), SharedMemoryRule::kineto);
   EXPECT_EQ(found.active_blocks, 12);
   EXPECT_EQ(found.allocated_registers_per_block, 4 * 1280);
@@ -150,7 +149,7 @@ TEST(Occupancy, AllLimitsAreTold) {
 
 TEST(Occupancy, SmallBlocksAreLimitedByTheirNumber) {
   // Tuning guides of Hopper, Turing and Ada: 32, 16 and 24 blocks.
-  const KernelLaunch small = launch(32, 16);
+  const LaunchSize small = launch(32, 16);
   for (const auto& [model, blocks, share] :
        {std::tuple{kH200, 32, 50}, {kT4, 16, 50}, {kL40, 24, 50}, {kA10, 16, 33}}) {
     const Occupancy found = find_occupancy(device(model), small, SharedMemoryRule::kineto);
@@ -161,7 +160,7 @@ TEST(Occupancy, SmallBlocksAreLimitedByTheirNumber) {
 }
 
 TEST(Occupancy, WhatLimitsAlikeIsAllNamed) {
-  const DeviceProperties a100 = device(kA100);
+  const DeviceLimits a100 = device(kA100);
   EXPECT_EQ(factors(find_occupancy(a100, launch(1024, 32), SharedMemoryRule::kineto)),
             "WARPS|REGS");
   EXPECT_EQ(factors(find_occupancy(a100, launch(64, 32), SharedMemoryRule::kineto)),
@@ -174,14 +173,14 @@ TEST(Occupancy, WhatLimitsAlikeIsAllNamed) {
 }
 
 TEST(Occupancy, MuchDynamicSharedMemoryIsNothingOnlyToKineto) {
-  const DeviceProperties h200 = device(kH200);
+  const DeviceLimits h200 = device(kH200);
   for (const auto& [bytes, kineto, opt_in] : {std::tuple{48 * kKiB, 4, 4},
                                               {48 * kKiB + 1, 0, 4},
                                               {100 * kKiB, 0, 2},
                                               {200 * kKiB, 0, 1},
                                               {227 * kKiB, 0, 1},
                                               {227 * kKiB + 1, 0, 0}}) {
-    const KernelLaunch kernel = launch(128, 168, 0, bytes);
+    const LaunchSize kernel = launch(128, 168, 0, bytes);
     const Occupancy as_kineto = find_occupancy(h200, kernel, SharedMemoryRule::kineto);
     EXPECT_EQ(as_kineto.block_limit_shared_memory, kineto) << bytes;
     const Occupancy right = find_occupancy(h200, kernel, SharedMemoryRule::opt_in);
@@ -199,9 +198,9 @@ TEST(Occupancy, MuchDynamicSharedMemoryIsNothingOnlyToKineto) {
 
 TEST(Occupancy, IsWhatKinetoPrinted) {
   // A kernel of an A100 in the tests of Meta's HolisticTraceAnalysis, with Kineto's 0 %.
-  KernelLaunch kernel = launch(128, 240, 0, 98304);
+  LaunchSize kernel = launch(128, 240, 0, 98304);
   kernel.grid = {32, 1, 2};
-  const DeviceProperties a100 = device(kA100);
+  const DeviceLimits a100 = device(kA100);
   EXPECT_EQ(blocks_per_multiprocessor(a100, kernel), 0.5925926F);
   EXPECT_EQ(warps_per_multiprocessor(a100, kernel), 2.3703704F);
   EXPECT_EQ(percent(a100, kernel, SharedMemoryRule::kineto), 0);
@@ -209,8 +208,8 @@ TEST(Occupancy, IsWhatKinetoPrinted) {
 }
 
 TEST(Occupancy, SmallGridsDoNotFillTheDevice) {
-  const DeviceProperties h200 = device(kH200);
-  KernelLaunch kernel = launch(256, 32);
+  const DeviceLimits h200 = device(kH200);
+  LaunchSize kernel = launch(256, 32);
   kernel.block = {16, 8, 2};
   kernel.grid = {11, 3, 4};
   EXPECT_EQ(blocks_per_multiprocessor(h200, kernel), 1.0F);
@@ -260,7 +259,7 @@ TEST(Occupancy, BlocksMayBeAsLargeAsTheDeviceSays) {
 
 TEST(Occupancy, DriversThatDoNotTellTheNumberOfBlocksNeedNot) {
   for (const Model& model : kModels) {
-    DeviceProperties silent = device(model);
+    DeviceLimits silent = device(model);
     silent.max_blocks_per_multiprocessor = 0;
     EXPECT_EQ(find_occupancy(silent, launch(32, 16), SharedMemoryRule::kineto),
               find_occupancy(device(model), launch(32, 16), SharedMemoryRule::kineto))
@@ -269,7 +268,7 @@ TEST(Occupancy, DriversThatDoNotTellTheNumberOfBlocksNeedNot) {
 }
 
 TEST(Occupancy, NewDevicesAreLikeTheNewestThatIsKnown) {
-  DeviceProperties future = device(kRtx5090);
+  DeviceLimits future = device(kRtx5090);
   future.compute_major = 17;
   EXPECT_EQ(find_occupancy(future, launch(96, 50, 3000), SharedMemoryRule::opt_in),
             find_occupancy(device(kRtx5090), launch(96, 50, 3000), SharedMemoryRule::opt_in));
@@ -281,28 +280,28 @@ TEST(Occupancy, NewDevicesAreLikeTheNewestThatIsKnown) {
 }
 
 TEST(Occupancy, ADeviceOfWhichNothingIsKnownGivesNothing) {
-  const KernelLaunch kernel = launch(256, 32);
+  const LaunchSize kernel = launch(256, 32);
   EXPECT_EQ(find_occupancy({}, kernel, SharedMemoryRule::kineto), Occupancy{});
   EXPECT_EQ(occupancy_percent({}, kernel, {}), 0);
   EXPECT_EQ(blocks_per_multiprocessor({}, kernel), kInfinite);
   EXPECT_EQ(warps_per_multiprocessor({}, kernel), kInfinite);
   EXPECT_EQ(warps_per_multiprocessor({}, {}), kInfinite);
 
-  DeviceProperties unknown = device(kH200);
+  DeviceLimits unknown = device(kH200);
   unknown.multiprocessors = 0;
   EXPECT_EQ(blocks_per_multiprocessor(unknown, kernel), kInfinite);
   EXPECT_EQ(percent(unknown, kernel, SharedMemoryRule::kineto), 0);
 }
 
 TEST(Occupancy, LaunchesThatCannotBeGiveNothing) {
-  const DeviceProperties h200 = device(kH200);
-  KernelLaunch none;
+  const DeviceLimits h200 = device(kH200);
+  LaunchSize none;
   EXPECT_EQ(find_occupancy(h200, none, SharedMemoryRule::kineto), Occupancy{});
   EXPECT_EQ(blocks_per_multiprocessor(h200, none), 0.0F);
   EXPECT_EQ(warps_per_multiprocessor(h200, none), 0.0F);
   EXPECT_EQ(percent(h200, none, SharedMemoryRule::kineto), 0);
 
-  KernelLaunch huge = launch(INT_MAX, 32);
+  LaunchSize huge = launch(INT_MAX, 32);
   huge.grid = {INT_MAX, INT_MAX, INT_MAX};
   EXPECT_NEAR(blocks_per_multiprocessor(h200, huge), std::pow(2.0F, 93.0F) / 132, 1e20);
   EXPECT_EQ(find_occupancy(h200, huge, SharedMemoryRule::kineto).active_blocks, 0);
@@ -312,7 +311,7 @@ TEST(Occupancy, LaunchesThatCannotBeGiveNothing) {
   EXPECT_EQ(find_occupancy(h200, huge, SharedMemoryRule::kineto), Occupancy{});
   EXPECT_EQ(warps_per_multiprocessor(h200, huge), 0.0F);
 
-  KernelLaunch negative = launch(64, 32);
+  LaunchSize negative = launch(64, 32);
   negative.grid = {-3, 2, -1};
   EXPECT_EQ(blocks_per_multiprocessor(h200, negative), 0.0F);
   negative.block = {-32, 1, -1};
@@ -328,7 +327,7 @@ TEST(Occupancy, AnyNumbersAreSurvived) {
   constexpr int kOdd[] = {INT_MIN, -1, 0, 1, 2, 3, 31, 32, 1024, 65536, INT_MAX - 1, INT_MAX};
   const auto odd = [&random, &kOdd] { return kOdd[random() % std::size(kOdd)]; };
   for (int i = 0; i < fixtures::random_rounds(300'000); ++i) {
-    DeviceProperties properties = device(kModels[random() % std::size(kModels)]);
+    DeviceLimits properties = device(kModels[random() % std::size(kModels)]);
     for (int* number :
          {&properties.compute_major, &properties.compute_minor, &properties.max_threads_per_block,
           &properties.max_threads_per_multiprocessor, &properties.max_blocks_per_multiprocessor,
@@ -339,7 +338,7 @@ TEST(Occupancy, AnyNumbersAreSurvived) {
       if (random() % 6 == 0) *number = odd();
     }
     const std::array<int, 4> numbers = {odd(), odd(), odd(), odd()};
-    KernelLaunch kernel =
+    LaunchSize kernel =
         launch(numbers[0], static_cast<std::uint32_t>(numbers[1]), numbers[2], numbers[3]);
     if (random() % 2 == 0) kernel.registers_per_thread = static_cast<std::uint32_t>(random() % 300);
     for (std::int32_t& size : kernel.grid) size = odd();
@@ -358,7 +357,7 @@ TEST(Occupancy, AnyNumbersAreSurvived) {
 }
 
 #ifdef TBTRACE_HAS_NVIDIA_CALCULATOR
-cudaOccDeviceProp nvidia_device(const DeviceProperties& from) {
+cudaOccDeviceProp nvidia_device(const DeviceLimits& from) {
   cudaOccDeviceProp to;
   to.computeMajor = from.compute_major;
   to.computeMinor = from.compute_minor;
@@ -376,7 +375,7 @@ cudaOccDeviceProp nvidia_device(const DeviceProperties& from) {
 }
 
 /// NVIDIA's answer. For SharedMemoryRule::kineto it is asked as Kineto's DeviceProperties.cpp does.
-Occupancy nvidia_occupancy(const DeviceProperties& properties, const KernelLaunch& kernel,
+Occupancy nvidia_occupancy(const DeviceLimits& properties, const LaunchSize& kernel,
                            SharedMemoryRule rule) {
   const auto dynamic_bytes = static_cast<std::size_t>(kernel.dynamic_shared_bytes);
   const cudaOccDeviceProp to_device = nvidia_device(properties);
@@ -409,7 +408,7 @@ Occupancy nvidia_occupancy(const DeviceProperties& properties, const KernelLaunc
 }
 
 /// Kineto's numbers of a launch, with its arithmetic.
-void expect_kineto_numbers(const DeviceProperties& properties, const KernelLaunch& kernel,
+void expect_kineto_numbers(const DeviceLimits& properties, const LaunchSize& kernel,
                            const Occupancy& occupancy) {
   const int threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
   const float blocks = static_cast<float>(kernel.grid[0] * kernel.grid[1] * kernel.grid[2]) /
@@ -423,11 +422,11 @@ void expect_kineto_numbers(const DeviceProperties& properties, const KernelLaunc
   EXPECT_EQ(occupancy_percent(properties, kernel, occupancy), std::lround(share * 100.0));
 }
 
-KernelLaunch random_launch(const DeviceProperties& properties, std::mt19937& random) {
+LaunchSize random_launch(const DeviceLimits& properties, std::mt19937& random) {
   const auto up_to = [&random](int most) {
     return std::uniform_int_distribution<int>(0, most)(random);
   };
-  KernelLaunch kernel;
+  LaunchSize kernel;
   kernel.grid = {1 + up_to(1000), 1 + up_to(3), 1 + up_to(3)};
   switch (up_to(3)) {
     case 0:
@@ -465,18 +464,18 @@ KernelLaunch random_launch(const DeviceProperties& properties, std::mt19937& ran
 class OccupancyOf : public testing::TestWithParam<Model> {};
 
 TEST_P(OccupancyOf, IsNvidias) {
-  const DeviceProperties properties = device(GetParam());
-  DeviceProperties silent = properties;
+  const DeviceLimits properties = device(GetParam());
+  DeviceLimits silent = properties;
   silent.max_blocks_per_multiprocessor = 0;
   std::mt19937 random(4711);
   for (int i = 0; i < fixtures::random_rounds(10'000); ++i) {
-    const KernelLaunch kernel = random_launch(properties, random);
+    const LaunchSize kernel = random_launch(properties, random);
     for (const SharedMemoryRule rule : {SharedMemoryRule::kineto, SharedMemoryRule::opt_in}) {
       const Occupancy expected = nvidia_occupancy(properties, kernel, rule);
       const Occupancy found = find_occupancy(properties, kernel, rule);
       EXPECT_EQ(found.active_blocks, expected.active_blocks);
       EXPECT_EQ(factors(found), factors(expected));
-      ASSERT_EQ(found, expected) << properties.name << ": blocks of " << kernel.block[0] << " x "
+      ASSERT_EQ(found, expected) << GetParam().name << ": blocks of " << kernel.block[0] << " x "
                                  << kernel.block[1] << " x " << kernel.block[2] << " threads of "
                                  << kernel.registers_per_thread << " registers, "
                                  << kernel.static_shared_bytes << " + "
@@ -493,4 +492,4 @@ INSTANTIATE_TEST_SUITE_P(Models, OccupancyOf, testing::ValuesIn(kModels), [](con
 #endif
 
 }  // namespace
-}  // namespace tbtrace::recorder
+}  // namespace tbtrace::analyses

@@ -4,12 +4,37 @@
 // before 3.0) gives zeros; of blocks and warps an unknown number of multiprocessors gives infinity.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
-#include "recorder/log/device_trace.h"
+namespace tbtrace::analyses {
 
-namespace tbtrace::recorder {
+/// What a device has, as its driver tells. Members are named after CUDA's attributes.
+struct DeviceLimits {
+  int compute_major = 0;
+  int compute_minor = 0;
+  int max_threads_per_block = 0;
+  int max_threads_per_multiprocessor = 0;
+  int max_blocks_per_multiprocessor = 0;  ///< 0: as the compute capability says
+  int registers_per_block = 0;
+  int registers_per_multiprocessor = 0;
+  int warp_size = 0;
+  int shared_bytes_per_block = 0;
+  int shared_bytes_per_block_optin = 0;
+  int shared_bytes_per_multiprocessor = 0;
+  int reserved_shared_bytes_per_block = 0;
+  int multiprocessors = 0;
+};
+
+/// What a launch asks for.
+struct LaunchSize {
+  std::array<std::int32_t, 3> grid = {};
+  std::array<std::int32_t, 3> block = {};
+  std::uint32_t registers_per_thread = 0;
+  std::int32_t static_shared_bytes = 0;
+  std::int32_t dynamic_shared_bytes = 0;
+};
 
 /// How much shared memory a block may have.
 enum class SharedMemoryRule : std::uint8_t {
@@ -43,20 +68,20 @@ struct Occupancy {
   bool operator==(const Occupancy&) const = default;
 };
 
-Occupancy find_occupancy(const DeviceProperties& device, const KernelLaunch& launch,
+Occupancy find_occupancy(const DeviceLimits& device, const LaunchSize& launch,
                          SharedMemoryRule rule);
 
 /// In Kineto's words: "WARPS|REGS"; "none".
 std::string limiting_factors_text(std::uint32_t factors);
 
 /// The grid's blocks spread evenly over the multiprocessors: Kineto's `blocks per SM`.
-float blocks_per_multiprocessor(const DeviceProperties& device, const KernelLaunch& launch);
+float blocks_per_multiprocessor(const DeviceLimits& device, const LaunchSize& launch);
 /// Kineto's `warps per SM`: a part of a warp counts as that part.
-float warps_per_multiprocessor(const DeviceProperties& device, const KernelLaunch& launch);
+float warps_per_multiprocessor(const DeviceLimits& device, const LaunchSize& launch);
 
 /// Kineto's `est. achieved occupancy %`: the share of the threads that a multiprocessor can hold,
 /// for a grid that may be too small to fill it. `occupancy` is this launch's on this device.
-int occupancy_percent(const DeviceProperties& device, const KernelLaunch& launch,
+int occupancy_percent(const DeviceLimits& device, const LaunchSize& launch,
                       const Occupancy& occupancy);
 
-}  // namespace tbtrace::recorder
+}  // namespace tbtrace::analyses
