@@ -140,6 +140,14 @@ struct DeviceProperties {
   std::optional<std::int64_t> compute_major;  ///< of the compute capability, or of ROCm's version
   std::optional<std::int64_t> compute_minor;
   std::optional<std::int64_t> multiprocessors;
+  std::optional<std::int64_t> max_threads_per_block = {};
+  std::optional<std::int64_t> max_threads_per_multiprocessor = {};
+  std::optional<std::int64_t> registers_per_block = {};
+  std::optional<std::int64_t> registers_per_multiprocessor = {};
+  std::optional<std::int64_t> warp_size = {};
+  std::optional<std::int64_t> shared_bytes_per_block = {};
+  std::optional<std::int64_t> shared_bytes_per_block_optin = {};  ///< for kernels that ask for it
+  std::optional<std::int64_t> shared_bytes_per_multiprocessor = {};
 };
 
 enum class Severity : std::uint8_t { info, data_loss };

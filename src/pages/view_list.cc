@@ -176,7 +176,11 @@ const std::vector<ViewParts>& view_list() {
              .table = "kernels",
              .options = {{"group_by", Text("family")}},
              .sort_by = "total_ns",
-             .columns_with = "family"}},
+             .columns_with = "family"},
+            {.name = "occupancy",
+             .title = "Occupancy",
+             .table = "occupancy",
+             .sort_by = "total_ns"}},
        .add = pages::add_kernel_origins},
       {.view = {"gpu", "GPU", "How busy each GPU was, with what, and why it was idle."},
        .tables =

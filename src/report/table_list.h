@@ -10,6 +10,7 @@
   TABLE(ops)                  \
   TABLE(steps)                \
   TABLE(kernels)              \
+  TABLE(occupancy)            \
   TABLE(flops)                \
   TABLE(gpu)                  \
   TABLE(gaps)                 \

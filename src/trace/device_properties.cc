@@ -30,6 +30,16 @@ std::vector<DeviceProperties> Trace::device_properties() const {
     device.compute_major = wire::json_integer(object.text, "computeMajor");
     device.compute_minor = wire::json_integer(object.text, "computeMinor");
     device.multiprocessors = wire::json_integer(object.text, "numSms");
+    device.max_threads_per_block = wire::json_integer(object.text, "maxThreadsPerBlock");
+    device.max_threads_per_multiprocessor =
+        wire::json_integer(object.text, "maxThreadsPerMultiprocessor");
+    device.registers_per_block = wire::json_integer(object.text, "regsPerBlock");
+    device.registers_per_multiprocessor = wire::json_integer(object.text, "regsPerMultiprocessor");
+    device.warp_size = wire::json_integer(object.text, "warpSize");
+    device.shared_bytes_per_block = wire::json_integer(object.text, "sharedMemPerBlock");
+    device.shared_bytes_per_block_optin = wire::json_integer(object.text, "sharedMemPerBlockOptin");
+    device.shared_bytes_per_multiprocessor =
+        wire::json_integer(object.text, "sharedMemPerMultiprocessor");
     devices.push_back(std::move(device));
   }
   return devices;

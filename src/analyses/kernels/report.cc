@@ -24,9 +24,7 @@ using analyses::KernelColumns;
 using report::optional_cell;
 
 Cell sizes_cell(const std::optional<Dim3>& sizes) {
-  if (!sizes) return {};
-  return Json{"[" + std::to_string(sizes->x) + ", " + std::to_string(sizes->y) + ", " +
-              std::to_string(sizes->z) + "]"};
+  return optional_cell(analyses::sizes_of(sizes));
 }
 
 Cell percent(std::int64_t part, std::int64_t whole) {
@@ -35,6 +33,12 @@ Cell percent(std::int64_t part, std::int64_t whole) {
 }
 
 }  // namespace
+
+std::optional<Json> analyses::sizes_of(const std::optional<Dim3>& sizes) {
+  if (!sizes) return std::nullopt;
+  return Json{"[" + std::to_string(sizes->x) + ", " + std::to_string(sizes->y) + ", " +
+              std::to_string(sizes->z) + "]"};
+}
 
 void analyses::KernelColumns::add(const std::string& name, bool is_shown, Value value) {
   names_.push_back(name);

@@ -16,6 +16,9 @@ namespace tbtrace::analyses {
 
 KernelsOptions kernels_options(const OptionValues& values);
 
+/// `[blocks in x, in y, in z]`; nullopt without them.
+std::optional<Json> sizes_of(const std::optional<Dim3>& sizes);
+
 /// The columns of a table of kernels, each with what it shows of a group.
 class KernelColumns {
  public:
