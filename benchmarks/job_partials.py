@@ -91,12 +91,12 @@ def main():
             if place.exists():
                 continue
             trace.write_text(trace_text(rank, options))
-            made += measured([program, "partial", trace, "-o", place, "-q"])[0]
+            made += measured([program, "save", trace, "-o", place, "-q"])[0]
         size = sum(place.stat().st_size for place in parts.glob("*.tbp"))
         if made:
             print(f"partials: {made / options.ranks * 1000:.0f} ms each, {size / options.ranks / 1000:.1f} kB each")
         job = folder / "job.tbp"
-        rows = [("merge-partials PARTS -o job.tbp", [program, "merge-partials", parts, "-o", job, "-q"]),
+        rows = [("add PARTS -o job.tbp", [program, "add", parts, "-o", job, "-q"]),
                 ("collectives job.tbp", [program, "collectives", job, "--format", "json", "-q"]),
                 ("summary job.tbp", [program, "summary", job, "--json", "-q"]),
                 ("collectives PARTS/*.tbp", [program, "collectives", *sorted(parts.glob("*.tbp")), "--format", "json", "-q"])]

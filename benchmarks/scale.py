@@ -5,7 +5,7 @@
 
 Run with .venv-python/bin/python. What is measured:
 
-  read      `tbtrace partial -j 1` of a made trace of SIZE, compressed, from start to end, and the size of what it writes
+  read      `tbtrace save -j 1` of a made trace of SIZE, compressed, from start to end, and the size of what it writes
   merge     RANKS small partials in a tree, 32 at a time: seconds per task of each level, and the result's size
   engines   RANKS/5 small traces, and a quarter of them, with each engine on two workers that were started before: seconds
             for the job itself, and for each trace more than the program needs by itself
@@ -54,7 +54,7 @@ def made(build, folder, count):
 
 
 def partial_of(build, trace, place):
-    subprocess.run([build / "tools" / "tbtrace", "partial", "-j", "1", "-q", trace, "-o", place], check=True)
+    subprocess.run([build / "tools" / "tbtrace", "save", "-j", "1", "-q", trace, "-o", place], check=True)
 
 
 def measure_read(build, folder, size):

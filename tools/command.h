@@ -26,7 +26,7 @@ enum class Inputs {
 };
 
 struct Command {
-  std::string_view name;
+  std::string_view name;  ///< of several words if an option of a verb makes it: `gpu --gaps`
   std::string_view summary;          ///< one line for `tbtrace --help`
   std::string_view usage;            ///< the text after `tbtrace VERB`
   std::string_view about;            ///< some lines for `tbtrace VERB --help`
@@ -44,16 +44,15 @@ Command ops_command();
 Command flamegraph_command();
 Command report_command();
 Command flops_command();
-Command partial_command();
-Command merge_partials_command();
+Command save_command();
+Command add_command();
 Command collectives_command();
 Command merge_command();
 Command check_command();
 Command convert_command();
 Command tensorboard_command();
 Command diff_command();
-Command baseline_command();
 Command recover_command();
-Command doctor_command();
+Command version_command();
 
 }  // namespace tbtrace::tools

@@ -62,7 +62,9 @@ std::string command_reference(std::span<const Command> commands) {
       "`man build/tools/documents/tbtrace.1`.\n\n";
   text += std::string(kInputText) + "\n| verb | |\n| --- | --- |\n";
   for (const Command& command : commands) {
-    text += "| [" + std::string(command.name) + "](#tbtrace-" + std::string(command.name) + ") | " +
+    std::string anchor(command.name);
+    std::ranges::replace(anchor, ' ', '-');
+    text += "| [" + std::string(command.name) + "](#tbtrace-" + anchor + ") | " +
             cell(command.summary) + " |\n";
   }
   text += "\n";

@@ -29,7 +29,7 @@ constexpr const char* kAbout =
     "What changed between two recordings of a program: whether its step takes longer, and what\n"
     "explains it, by part of the step, operator, kernel, module and line. The changes of the rows\n"
     "add up to that of the step. A run is a trace, or a folder with those of its ranks; a file of\n"
-    "tbtrace baseline has several. Steps of one run do not show how much runs differ, so a "
+    "tbtrace save --for diff has several. Steps of one run do not show how much runs differ, so a "
     "verdict\n"
     "needs several runs of each side (--base, --new), or --run-noise.\n";
 

@@ -42,13 +42,15 @@ std::string column_tables() {
 int write_documents(const std::string& folder) {
   using namespace tbtrace::tools;
   const std::vector<Command> verbs = commands();
+  std::vector<Command> words = verbs;  // what can be completed: the others begin with one of them
+  std::erase_if(words, [](const Command& verb) { return verb.name.find(' ') != std::string::npos; });
   const std::pair<const char*, std::string> documents[] = {
       {"tbtrace.1", man_page(verbs, tbtrace::version())},
       {"commands.md", command_reference(verbs)},
       {"columns.md", column_tables()},
-      {"tbtrace.bash", bash_completion(verbs)},
-      {"_tbtrace", zsh_completion(verbs)},
-      {"tbtrace.fish", fish_completion(verbs)}};
+      {"tbtrace.bash", bash_completion(words)},
+      {"_tbtrace", zsh_completion(words)},
+      {"tbtrace.fish", fish_completion(words)}};
   for (const auto& [name, text] : documents) {
     std::ofstream file(folder + "/" + name, std::ios::binary);
     if (file << text << std::flush) continue;

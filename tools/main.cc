@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <tbtrace/status.h>
-#include <tbtrace/version.h>
 
 #include "command.h"
 #include "console.h"
@@ -33,19 +32,54 @@ void print_help() {
     std::cout << "  " << command.name << std::string(width - command.name.size(), ' ')
               << command.summary << "\n";
   }
-  std::cout << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"
+  std::cout << "\n`tbtrace VERB --help` tells more and has examples.\n"
             << tbtrace::tools::kInputText << "\nExit codes:\n";
   for (const tbtrace::tools::ExitCode& code : tbtrace::tools::exit_codes()) {
     std::cout << "  " << code.code << "  " << code.meaning << "\n";
   }
 }
 
-int run_verb(const std::vector<tbtrace::tools::Command>& commands, const std::string& verb,
-             const std::vector<std::string>& arguments, tbtrace::tools::Console& console) {
+/// Takes the further words of a verb, such as --gaps of `gpu --gaps`, out of the arguments; false if
+/// they are not there. `check --threads` is one, `check --threads 4` says how many threads to use.
+bool take_words(std::string_view words, std::vector<std::string>& arguments) {
+  const std::size_t space = words.find(' ');
+  const std::string option(words.substr(0, space));
+  for (auto found = arguments.begin(); found != arguments.end() && *found != "--"; ++found) {
+    const auto next = found + 1;
+    if (space != std::string_view::npos) {
+      const std::string_view value = words.substr(space + 1);
+      if (*found == option && next != arguments.end() && *next == value) {
+        arguments.erase(found, next + 1);
+        return true;
+      }
+      if (*found != option + "=" + std::string(value)) continue;
+    } else if (*found != option ||
+               (next != arguments.end() && tbtrace::tools::whole_number(*next))) {
+      continue;
+    }
+    arguments.erase(found);
+    return true;
+  }
+  return false;
+}
+
+/// Whether it is this command that is meant; if so, leaves only its arguments.
+bool is_meant(const tbtrace::tools::Command& command, const std::string& verb,
+              std::vector<std::string>& arguments) {
+  const std::size_t space = command.name.find(' ');
+  if (command.name.substr(0, space) != verb) return false;
+  return space == std::string_view::npos || take_words(command.name.substr(space + 1), arguments);
+}
+
+int run_verb(std::vector<tbtrace::tools::Command> commands, const std::string& verb,
+             std::vector<std::string> arguments, tbtrace::tools::Console& console) {
   std::vector<std::string_view> names = {"help"};
+  std::ranges::stable_sort(commands, {}, [](const tbtrace::tools::Command& command) {
+    return command.name.find(' ') == std::string_view::npos;
+  });
   for (const tbtrace::tools::Command& command : commands) {
     names.push_back(command.name);
-    if (command.name != verb) continue;
+    if (!is_meant(command, verb, arguments)) continue;
     tbtrace::tools::OptionParser parser(command);
     const std::optional<int> code = parser.parse(arguments);
     return code ? *code : command.run(parser);
@@ -63,10 +97,6 @@ int run(const std::vector<std::string>& words, tbtrace::tools::Console& console)
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     if (words.size() > 1) return run_verb(commands, words[1], {"--help"}, console);
     print_help();
-    return tbtrace::tools::kDone;
-  }
-  if (words[0] == "--version") {
-    std::cout << "tbtrace " << tbtrace::version() << "\n";
     return tbtrace::tools::kDone;
   }
   return run_verb(commands, words[0], {words.begin() + 1, words.end()}, console);

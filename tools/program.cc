@@ -5,8 +5,7 @@
 namespace tbtrace::tools {
 
 std::vector<Option> program_options() {
-  return {{.name = "help", .help = "the list of verbs", .letter = 'h'},
-          {.name = "version", .help = "the version"}};
+  return {{.name = "help", .help = "the list of verbs", .letter = 'h'}};
 }
 
 std::vector<ExitCode> exit_codes() {
@@ -24,7 +23,7 @@ std::vector<EnvironmentVariable> environment_variables() {
   return {{"NO_COLOR", "messages have no color if it is set and not empty"},
           {"TMPDIR", "where convert keeps a copy of what it reads from a pipe (default: /tmp)"},
           {"TBTRACE_PYTHON", "the Python whose TensorBoard `tensorboard` starts"},
-          {"TBTRACE_CUPTI", "path of libcupti.so, which doctor looks for otherwise"}};
+          {"TBTRACE_CUPTI", "path of libcupti.so, which is looked for otherwise"}};
 }
 
 }  // namespace tbtrace::tools

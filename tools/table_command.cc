@@ -1,8 +1,10 @@
 #include "table_command.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,10 @@
 namespace tbtrace::tools {
 namespace {
 
+std::string_view verb_of(const TableDescription& table) {
+  return table.verb.empty() ? table.name : table.verb;
+}
+
 bool has_sums(const TableDescription& table) { return table.in_partials == InPartials::summed; }
 
 class TableRun {
@@ -28,6 +34,7 @@ class TableRun {
   TableRun(const TableDescription& table, const OptionValues& given, const OptionParser& parser,
            const TableChoice& options)
       : table_(table),
+        verb_(parser.command().name),
         given_(given),
         standard_(parser.standard()),
         options_(options),
@@ -35,7 +42,7 @@ class TableRun {
 
   /// One table of the rows of all inputs.
   int run_joined() {
-    InputLoop loop(table_.name, standard_, reading(), console_, {.rank = options_.rank});
+    InputLoop loop(verb_, standard_, reading(), console_, {.rank = options_.rank});
     const auto take = [&](const auto& source, std::optional<std::int64_t> rank,
                           const std::string& path) {
       // A trace may lack what was asked for, such as steps; the message has to say which trace.
@@ -60,9 +67,9 @@ class TableRun {
 
   /// A table per input.
   int run_each() {
-    EachOutput each(table_.name, options_.output, standard_, console_);
+    EachOutput each(verb_, options_.output, standard_, console_);
     if (const int code = each.prepare(); code != kDone) return code;
-    InputLoop loop(table_.name, standard_, reading(), console_,
+    InputLoop loop(verb_, standard_, reading(), console_,
                    {.writes_files_each = true, .rank = options_.rank});
     const auto take = [&](const auto& source, const std::string& path) {
       return each.write(path, [&](const std::string& output) {
@@ -78,8 +85,8 @@ class TableRun {
   int run_summed() {
     PartialOptions made;
     if (!any_partial(standard_.inputs)) made.parts = parts_for(table_);
-    return run_sum(table_.name, standard_, console_, made, {}, [&](const Partial& sum) {
-      const Subjects subjects = subjects_of(table_.name, standard_);
+    return run_sum(verb_, standard_, console_, made, {}, [&](const Partial& sum) {
+      const Subjects subjects = subjects_of(verb_, standard_);
       const auto work = [&] {
         const Result<AnalysisReport> report = report_of(sum);
         return report.ok() ? write(*report, subjects.input, subjects.output) : report.status();
@@ -92,7 +99,7 @@ class TableRun {
     const Status known = check_report_options(
         [this](const Trace& trace) { return make_table(table_, trace, given_); }, options_.report,
         given_.steps());
-    if (!known.ok()) return finish(known, subjects_of(table_.name, standard_), console_);
+    if (!known.ok()) return finish(known, subjects_of(verb_, standard_), console_);
     return each ? run_each() : sums ? run_summed() : run_joined();
   }
 
@@ -118,7 +125,7 @@ class TableRun {
   }
 
   int write_all(bool with_paths) {
-    const Subjects subjects = subjects_of(table_.name, standard_);
+    const Subjects subjects = subjects_of(verb_, standard_);
     const auto work = [&] {
       return write(join_inputs(std::move(reports_), with_paths), subjects.input, subjects.output);
     };
@@ -133,6 +140,7 @@ class TableRun {
   }
 
   const TableDescription& table_;
+  const std::string verb_;
   const OptionValues& given_;
   const StandardOptions& standard_;
   const TableChoice& options_;
@@ -161,7 +169,7 @@ Command table_command(const TableDescription& table) {
   for (const TableExample& example : table.examples) {
     examples.push_back({example.command, example.meaning});
   }
-  return {.name = table.name,
+  return {.name = verb_of(table),
           .summary = table.summary,
           .usage = "[OPTIONS] INPUT...",
           .about = table.about,
@@ -171,7 +179,9 @@ Command table_command(const TableDescription& table) {
 }
 
 int run_table(const OptionParser& parser) {
-  const TableDescription& table = *table_named(parser.command().name);
+  const TableDescription& table = **std::ranges::find(tables(), parser.command().name, [](const TableDescription* each) {
+    return verb_of(*each);
+  });
   const Result<OptionValues> given = given_options(table, parser);
   if (!given.ok()) return parser.wrong(given.status().message());
   const bool each = parser.flag("each");

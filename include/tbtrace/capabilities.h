@@ -1,6 +1,6 @@
 // What this build of the library can do, where builds differ, and what this machine allows.
 // Values; safe from any thread. In target tbtrace::core, which does not know whether tbtrace::torch
-// was built: in CMake, check `if(TARGET tbtrace::torch)`. `tbtrace doctor` prints all of this.
+// was built: in CMake, check `if(TARGET tbtrace::torch)`. `tbtrace --version --verbose` prints all of this.
 #pragma once
 
 #include <string>
@@ -56,7 +56,7 @@ struct Capabilities {
 
 Capabilities capabilities();
 
-/// What `tbtrace doctor --format json` prints: `"schema": "tbtrace.doctor/1"`.
+/// What `tbtrace --version --verbose --format json` prints: `"schema": "tbtrace.doctor/1"`.
 std::string capabilities_json(const Capabilities& capabilities, const DeviceTracing& tracing);
 
 }  // namespace tbtrace

@@ -184,7 +184,7 @@ struct KeptRows {
 };
 
 struct TableDescription {
-  std::string_view name;     ///< of the verb and of Python's method: `gpu`
+  std::string_view name;     ///< of Python's method and of the verb: `gpu`
   std::string_view schema;   ///< `tbtrace.gpu/1`
   std::string_view summary;  ///< one line without a full stop
   std::string_view about;    ///< some lines that end with line ends
@@ -207,6 +207,7 @@ struct TableDescription {
   /// In its own figures. The options are complete. nullptr: its verb and method are written by
   /// hand, and only its columns are here.
   Result<AnalysisReport> (*make)(const Trace& trace, const OptionValues& options) = nullptr;
+  std::string_view verb = {};  ///< of the command line, where it is not the name: `gpu --gaps`
 
   /// What to read a trace with for it.
   ArgumentSet all_arguments() const { return arguments | more_arguments; }

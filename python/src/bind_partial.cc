@@ -198,7 +198,7 @@ void bind_partial(nb::module_& module) {
   partial
       .def_static(
           "read", read, "path"_a,
-          "A partial from a `.tbp` file, as `tbtrace partial` writes it. Raises TraceError.\n\n"
+          "A partial from a `.tbp` file, as `tbtrace save` writes it. Raises TraceError.\n\n"
           "    tbtrace.Partial.read(\"rank0.tbp\")",
           nb::sig("def read(path: str | os.PathLike[str]) -> Partial"))
       .def_static(

@@ -451,7 +451,7 @@ def _state_of(source: Mapping[str, Any], other: str | None) -> tuple[str, str | 
 
 def _made(path: str, here: str, place: str, options: Options, children: Children) -> Row:
     """`here`: the file itself, or a copy of a remote one."""
-    command = [program(), "partial", here if here[:1] != "-" else f"./{here}", "-o", place, "--overwrite", "-q"]
+    command = [program(), "save", here if here[:1] != "-" else f"./{here}", "-o", place, "--overwrite", "-q"]
     command += ["--group-by-stack-n", str(options.group_by_stack_n), "--stack-source", options.stack_source]
     command += ["-j", str(options.threads)] + (["--strict"] if options.strict else [])
     for _ in range(2):  # once more if it is killed: perhaps memory was short for a moment

@@ -46,7 +46,7 @@ std::string framed_partial(std::string_view message) {
 
 Result<std::string_view> message_in_frame(std::string_view bytes) {
   if (!begins_as_partial(bytes)) {
-    return unreadable("is not a partial; `tbtrace partial` makes one from a trace");
+    return unreadable("is not a partial; `tbtrace save` makes one from a trace");
   }
   if (bytes.size() < kHeader) return unreadable("the partial is cut off; make it again");
   bytes.remove_prefix(kMagic.size());

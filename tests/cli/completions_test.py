@@ -36,7 +36,7 @@ VALUES = {
     ("flamegraph", "--format"): ["svg", "png", "folded"],
     ("convert", "--to"): ["both", "plugin", "tensorboard"],
     ("convert", "--dialect"): ["plugin", "kineto"],
-    ("doctor", "--color"): ["auto", "always", "never"],
+    ("--version", "--color"): ["auto", "always", "never"],
 }
 FILES = ["ranks", "trace one.json", "trace.json"]
 
@@ -130,21 +130,21 @@ class Completions(unittest.TestCase):
     def test_bash_completes_what_is_typed(self):
         lines = ["tbtrace fla\t", "tbtrace ops --row-l\t 5", "tbtrace ops --format=js\t", "tbtrace ops tr\t.j\t",
                  "tbtrace ops -o ra\t", "tbtrace ops trace\\ \t", "tbtrace convert --files-from=trace.\t",
-                 "tbtrace ops --row-limit tr\t", "tbtrace doctor tr\t"]
+                 "tbtrace ops --row-limit tr\t", "tbtrace --version --verbose tr\t"]
         words, shown = typed("bash", lines, self.work)
         self.assertEqual(words, [["flamegraph"], ["ops", "--row-limit", "5"], ["ops", "--format=json"],
                                  ["ops", "trace.json"], ["ops", "-o", "ranks/"], ["ops", "trace one.json"],
                                  ["convert", "--files-from=trace.json"], ["ops", "--row-limit", "tr"],
-                                 ["doctor", "tr"]], shown)
+                                 ["--version", "--verbose", "tr"]], shown)
 
     def test_zsh_completes_what_is_typed(self):
         lines = ["tbtrace fla\t", "tbtrace ops --row-l\t 5", "tbtrace ops --format=js\t", "tbtrace ops --format js\t",
                  "tbtrace ops trace.\t", "tbtrace ops -o ra\t", "tbtrace ops trace\\ \t",
-                 "tbtrace ops --row-limit tr\t", "tbtrace doctor tr\t"]
+                 "tbtrace ops --row-limit tr\t", "tbtrace --version --verbose tr\t"]
         words, shown = typed("zsh", lines, self.work)
         self.assertEqual(words, [["flamegraph"], ["ops", "--row-limit", "5"], ["ops", "--format=json"],
                                  ["ops", "--format", "json"], ["ops", "trace.json"], ["ops", "-o", "ranks"],
-                                 ["ops", "trace one.json"], ["ops", "--row-limit", "tr"], ["doctor", "tr"]], shown)
+                                 ["ops", "trace one.json"], ["ops", "--row-limit", "tr"], ["--version", "--verbose", "tr"]], shown)
 
     def test_zsh_knows_every_option(self):
         for verb in described.verbs(PROGRAM):
@@ -171,7 +171,7 @@ class Completions(unittest.TestCase):
         files = ["ranks/", "trace one.json", "trace.json"]
         for line in ("ops ", "convert -o ", "convert --files-from "):
             self.assertEqual(sorted(fish(f"tbtrace {line}", self.work)), files, line)
-        for line in ("ops --row-limit ", "doctor "):
+        for line in ("ops --row-limit ", "--version "):
             self.assertEqual(fish(f"tbtrace {line}", self.work), {}, line)
 
     def test_every_value_that_is_offered_is_taken(self):
@@ -179,7 +179,7 @@ class Completions(unittest.TestCase):
         for verb in described.verbs(PROGRAM):
             if verb in ("tensorboard", "recover"):
                 continue  # becomes a server; takes journals (recover_test.py)
-            inputs = {"doctor": [], "merge-partials": [PARTIAL], "diff": [str(SOUND)] * 2}.get(verb, [str(SOUND)])
+            inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
                     output = self.folder / f"output{tried}"

@@ -17,9 +17,10 @@ def printed(program, *words):
 
 
 def verbs(program):
-    """Names and summaries."""
+    """Names and summaries; without what a verb is with one of its options, such as `gpu --gaps`."""
     text = printed(program, "--help").split("Verbs:\n")[1].split("\n\n")[0]
-    return dict(line.split(maxsplit=1) for line in text.splitlines())
+    pairs = (line.strip().split("  ", 1) for line in text.splitlines())
+    return {name: summary.strip() for name, summary in pairs if " " not in name}
 
 
 def options(program, verb):

@@ -54,7 +54,7 @@ class JobPartials(unittest.TestCase):
         places = []
         for number, trace in enumerate(traces):
             place = self.path / f"{len(list(self.path.glob('*.tbp')))}_{number}.tbp"
-            run(["partial", trace, "-o", place, "-q"])
+            run(["save", trace, "-o", place, "-q"])
             places.append(place)
         return places
 
@@ -64,9 +64,9 @@ class JobPartials(unittest.TestCase):
         parts = self.partials(traces)
         random.Random(len(traces)).shuffle(parts)
         merged = self.path / f"merged_{parts[0].stem}.tbp"
-        run(["merge-partials", *parts, "-o", merged, "-q"])
+        run(["add", *parts, "-o", merged, "-q"])
         together = self.path / f"together_{parts[0].stem}.tbp"
-        run(["partial", *traces, "-o", together, "-q"])
+        run(["save", *traces, "-o", together, "-q"])
         self.assertEqual(merged.read_bytes(), together.read_bytes())
         document = json.loads(wanted["json"])
         if json.loads(printed([merged]))["sampled"]:
@@ -104,7 +104,7 @@ class JobPartials(unittest.TestCase):
                 traces = sorted((folder / "jobs").rglob("*.json*"))
                 self.check(traces)
                 job = self.path / f"{damage}.tbp"
-                run(["partial", *traces, "-o", job, "-q"])
+                run(["save", *traces, "-o", job, "-q"])
                 said = run(["collectives", job, "--format", "json"]).stderr.decode()
                 self.assertIn(words, said)
                 self.assertIn(words, run(["summary", job, "--format", "json"]).stderr.decode())
@@ -118,7 +118,7 @@ class JobPartials(unittest.TestCase):
             if "plugin_out" in file.parts or file.stat().st_size > MOST_BYTES or file.read_bytes() in contents:
                 continue
             contents.add(file.read_bytes())
-            done = subprocess.run([PROGRAM, "partial", file, "-o", "-", "-q"], capture_output=True, check=False)
+            done = subprocess.run([PROGRAM, "save", file, "-o", "-", "-q"], capture_output=True, check=False)
             if done.returncode == 0:
                 jobs.setdefault(file.parent, []).append(file)
         with_collectives = 0
@@ -132,7 +132,7 @@ class JobPartials(unittest.TestCase):
         traces = self.made(71, kind="ddp", world_size=4)
         parts = self.partials(traces)
         some = self.path / "some.tbp"
-        run(["partial", *traces[:2], "-o", some])
+        run(["save", *traces[:2], "-o", some])
         done = run(["collectives", some, *parts, "--format", "json"])
         self.assertEqual(done.stdout, printed(traces))
         self.assertIn("is in another partial too; it counts once", done.stderr.decode())
@@ -146,7 +146,7 @@ class JobPartials(unittest.TestCase):
         traces = self.made(72, kind="fsdp", world_size=2, steps=60, layers=12, clean=False, cause_names=("compute",))
         whole = json.loads(printed(traces))
         job = self.path / "job.tbp"
-        run(["partial", *traces, "-o", job, "-q"])
+        run(["save", *traces, "-o", job, "-q"])
         sampled = json.loads(printed([job]))
         self.assertEqual(sampled["sampled"], {"collectives": 4000, "recorded": 2 * len(whole["rows"])})
         self.assertGreater(len(whole["rows"]), 2200)

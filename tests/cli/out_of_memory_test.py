@@ -182,7 +182,7 @@ class OutOfMemory(unittest.TestCase):
             self.check(["convert", *traces, "-j", threads, "-o", "logs", "--to", "plugin"], inputs=len(traces))
 
     def test_out_of_memory_in_a_look_at_the_machine(self):
-        self.check(["doctor"], failing=False)
+        self.check(["--version", "--verbose"], failing=False)
 
 
 READING_THREADS = ("1", "2", "8")

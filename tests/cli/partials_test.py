@@ -29,7 +29,7 @@ FOLDER = None
 MOST_BYTES = 8 << 20  # of a trace below FOLDER
 
 # What a partial has of each source, and what it has of all together.
-OF_EACH = ["steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive", "threads"]
+OF_EACH = ["steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive", "check --threads"]
 OF_ALL = ["kernels", "kernels --group-by launch", "kernels --group-by operator", "kernels --group-by family",
           "kernels --group-by label", "modules", "modules --group-by layer", "modules --group-by type",
           "lines", "lines --own-code"]
@@ -54,7 +54,7 @@ def traces_below(folder):
         if not file.is_file() or file.stat().st_size > MOST_BYTES or file.read_bytes() in contents:
             continue
         contents.add(file.read_bytes())
-        if subprocess.run([PROGRAM, "partial", file, "-o", "-", "--strict", "-q"], stdout=subprocess.DEVNULL,
+        if subprocess.run([PROGRAM, "save", file, "-o", "-", "--strict", "-q"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 0:
             sets.setdefault(file.parent, []).append(file)
     return list(sets.values())
@@ -68,7 +68,7 @@ class Partials(unittest.TestCase):
 
     def partial(self, name, traces):
         path = self.path / name
-        run(["partial", *traces, "-o", path, "--overwrite", "-q"])
+        run(["save", *traces, "-o", path, "--overwrite", "-q"])
         return path
 
     def same(self, verb, options, traces, partial, with_traces=()):
@@ -97,9 +97,9 @@ class Partials(unittest.TestCase):
     def check_figures(self, traces):
         """Tables whose texts say more of a trace: what was recorded, and how to set peaks."""
         partial = self.partial("figures.tbp", traces)
-        for verb in ("flops", "check"):
+        for verb in ("model --by operator", "check"):
             words = ["--format", "json", "-q"]
-            done = [subprocess.run([PROGRAM, verb, *inputs, *words], capture_output=True, timeout=100, check=False)
+            done = [subprocess.run([PROGRAM, *verb.split(), *inputs, *words], capture_output=True, timeout=100, check=False)
                     for inputs in (traces, [partial])]
             self.assertEqual(done[0].stdout, done[1].stdout, verb)
             self.assertEqual(done[0].returncode, done[1].returncode, verb)
@@ -144,7 +144,7 @@ class Partials(unittest.TestCase):
                 shuffle.shuffle(left)
                 taken = left[: shuffle.randint(2, len(left))]
                 merged = self.path / f"tree{tree}_{len(left)}.tbp"
-                run(["merge-partials", *taken, "-o", merged])
+                run(["add", *taken, "-o", merged])
                 left = [part for part in left if part not in taken] + [merged]
             self.assertEqual(left[0].read_bytes(), expected)
 
@@ -152,9 +152,9 @@ class Partials(unittest.TestCase):
         parts = self.path / "parts"
         parts.mkdir()
         for number, trace in enumerate(OWN[:3]):
-            run(["partial", trace, "-o", parts / f"{number}.tbp"])
+            run(["save", trace, "-o", parts / f"{number}.tbp"])
         (parts / "notes.txt").write_text("not a partial")
-        run(["merge-partials", parts, "-o", self.path / "sum.tbp"])
+        run(["add", parts, "-o", self.path / "sum.tbp"])
         self.assertEqual((self.path / "sum.tbp").read_bytes(), self.partial("all.tbp", OWN[:3]).read_bytes())
 
     def test_partials_and_traces_are_added_up_together(self):
@@ -166,16 +166,16 @@ class Partials(unittest.TestCase):
                              run([verb, *OWN[:4], *options, *everything, "--format", "json", "-q"]))
 
     def test_partial_goes_through_a_pipe(self):
-        written = run(["partial", OWN[0], "-o", "-"])
-        merged = subprocess.run([PROGRAM, "merge-partials", "-", "-o", "-"], input=written, capture_output=True, check=True)
+        written = run(["save", OWN[0], "-o", "-"])
+        merged = subprocess.run([PROGRAM, "add", "-", "-o", "-"], input=written, capture_output=True, check=True)
         self.assertEqual(merged.stdout, written)
 
     def test_partial_of_what_cannot_be_read_names_it_and_has_the_rest(self):
         broken = self.path / "broken.json"
         broken.write_text("nothing")
-        run(["partial", OWN[0], broken, "-o", self.path / "rest.tbp", "-q"], code=4)
+        run(["save", OWN[0], broken, "-o", self.path / "rest.tbp", "-q"], code=4)
         self.assertEqual((self.path / "rest.tbp").read_bytes(), self.partial("one.tbp", [OWN[0]]).read_bytes())
-        run(["partial", broken, "-o", self.path / "none.tbp", "-q"], code=3)
+        run(["save", broken, "-o", self.path / "none.tbp", "-q"], code=3)
         self.assertFalse((self.path / "none.tbp").exists())
 
 

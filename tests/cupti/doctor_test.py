@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `tbtrace doctor` says of machines that have a GPU, or have not.
+"""What `tbtrace --version --verbose` says of machines that have a GPU, or have not.
 
     doctor_test.py TBTRACE FAKE_DRIVER FAKE_CUPTI_124 FAKE_CUPTI_130
 
@@ -25,7 +25,7 @@ def check(condition, what):
 def doctor(program, libraries, *arguments, **more):
     folders = [str(pathlib.Path(library).parent) for library in libraries]
     environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(folders), "ASAN_OPTIONS": "detect_leaks=0", **more}
-    return subprocess.run([program, "doctor", *arguments], capture_output=True, text=True, timeout=60, env=environment)
+    return subprocess.run([program, "--version", "--verbose", *arguments], capture_output=True, text=True, timeout=60, env=environment)
 
 
 def main():

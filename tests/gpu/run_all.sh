@@ -89,7 +89,7 @@ start=$SECONDS
 build_all || fail_build "failed"
 tbtrace=$build/tools/tbtrace
 
-printf '== tbtrace doctor\n'
+printf '== tbtrace --version --verbose\n'
 "$tbtrace" doctor || true
 printf '== checks\n'
 arguments=(--program "$build/tests/gpu/gpu_checks" --tbtrace "$tbtrace" --results "$results")

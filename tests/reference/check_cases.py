@@ -286,13 +286,14 @@ def page_per_step_without_steps(tbtrace):
 
 @case
 def pretty_printed_json(tbtrace):
-    for command in (("flops",), ("modules",), ("lines",), ("flops", "--format", "json"),
-                    ("modules", "--format", "json"), ("lines", "--format", "json"),
+    for command in (("model", "--by", "operator"), ("modules",), ("lines",), ("modules", "--format", "json"),
+                    ("model", "--by", "operator", "--format", "json"), ("lines", "--format", "json"),
                     ("ops", "--group-by-input-shape", "--format", "json")):
         pretty, compact = (tbtrace(command[0], name, *command[1:]) for name in ("trace.json", "same_compact.json"))
         check_equal((pretty.out, pretty.err, pretty.code),
                     (compact.out, compact.err.replace("same_compact.json", "trace.json"), compact.code), command[0])
-    macs = {row["name"]: row["macs"] for row in tbtrace.rows("flops", "trace.json") if row["state"] == "counted"}
+    rows = tbtrace.rows("model", "--by", "operator", "trace.json")
+    macs = {row["name"]: row["macs"] for row in rows if row["state"] == "counted"}
     check_equal(macs, {"aten::addmm": 1_572_864, "aten::mm": 1_572_864}, "MACs")
 
 
@@ -327,7 +328,7 @@ def tensor_cores_quantized_serving(tbtrace):
 
 @case
 def tensor_parallel_flops(tbtrace):
-    totals = tbtrace("flops", "rank0.json", "--format", "json").json
+    totals = tbtrace("model", "--by", "operator", "rank0.json", "--format", "json").json
     counted = sum(row["macs"] for row in totals["rows"] if row["state"] == "counted")
     check_equal(counted, 10_485_760, "macs")
     check_equal(totals["totals"]["forward_macs"], 4_194_304, "forward_macs")

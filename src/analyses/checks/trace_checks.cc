@@ -42,7 +42,7 @@ constexpr std::array kChecks = {
     Check{"lost_device_records", kError, "device records were lost because buffers were full",
           "record fewer steps", analyses::find_lost_device_records},
     Check{"device_tracing_failed", kWarning, "the device could not be recorded",
-          "run `tbtrace doctor` on the machine that records", analyses::find_failed_device_tracing},
+          "run `tbtrace --version --verbose` on the machine that records", analyses::find_failed_device_tracing},
     Check{"device_tracing_incomplete", kWarning, "the device was not recorded completely",
           "do what the message says, and do not take what is missing for idle time",
           analyses::find_incomplete_device_tracing},

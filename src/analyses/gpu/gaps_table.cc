@@ -271,14 +271,15 @@ unknown_ns | integer | of gaps without a known launch, what is not `data` or `se
       .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
       .options = {steps_option(), kernel_wait_limit_option()},
       .sort_keys = {"duration_ns", "start_ns", "why_ns", "host_ns"},
-      .examples = {{"tbtrace gaps trace.json.gz", "the 20 longest"},
-                   {"tbtrace gaps trace.json.gz --steps 3-5", "those in the time of three steps"},
-                   {"tbtrace gaps traces/ --sort-by duration_ns", "all ranks, the longest first"},
-                   {"tbtrace gaps trace.json.gz --format csv -o gaps.csv",
+      .examples = {{"tbtrace gpu --gaps trace.json.gz", "the 20 longest"},
+                   {"tbtrace gpu --gaps trace.json.gz --steps 3-5", "those in the time of three steps"},
+                   {"tbtrace gpu --gaps traces/ --sort-by duration_ns", "all ranks, the longest first"},
+                   {"tbtrace gpu --gaps trace.json.gz --format csv -o gaps.csv",
                     "all, for a spreadsheet"}},
       .no_rows = {"the trace has no gaps between kernels, memcpys or memsets",
                   NeededData::device_activities},
-      .make = gaps_report};
+      .make = gaps_report,
+      .verb = "gpu --gaps"};
   return kTable;
 }
 

@@ -245,7 +245,7 @@ class FiguresOfModel {
                              : "of " + std::to_string(uncounted.count) +
                                    (uncounted.count == 1 ? " operator" : " operators") +
                                    " whose operations are not known, longest " + uncounted.longest +
-                                   "; `tbtrace flops` lists them");
+                                   "; `tbtrace model --by operator` lists them");
   }
 
   void add_memory(const MemoryUse& memory) {
@@ -359,7 +359,7 @@ class FiguresOfModel {
     add_utilization("hfu", hardware, work);
   }
 
-  /// As the totals of `tbtrace flops` for these steps.
+  /// As the totals of `tbtrace model --by operator` for these steps.
   void add_utilization(const char* name, const std::optional<std::int64_t>& at_peak_ns,
                        const OperatorWorkSummary& work) {
     const bool is_known = at_peak_ns && *at_peak_ns > 0 && work.window_ns > 0;

@@ -259,7 +259,7 @@ def check_sheets(browser, file):
 
 def check_gaps(browser, tbtrace, file, trace):
     """The link of a finding's gap frames a gap of the table; the help by a mouse and by a finger."""
-    rows = json.loads(subprocess.run([tbtrace, "gaps", trace, "--format", "json", "-q"], check=True, capture_output=True).stdout)
+    rows = json.loads(subprocess.run([tbtrace, "gpu", "--gaps", trace, "--format", "json", "-q"], check=True, capture_output=True).stdout)
     gaps = {(row["start_ns"], row["start_ns"] + row["duration_ns"]) for row in rows["rows"]}
     for touches in (False, True):
         opened = Opened(browser, file, DESK, "light", has_touch=touches)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the MACs of tbtrace flops with torch's FlopCounterMode and with products written out, of the same operators.
+"""Compares the MACs of tbtrace model --by operator with torch's FlopCounterMode and with products written out, of the same operators.
 
     python3 -m e2e.torch.flop_counter_test --tbtrace PROGRAM
 
@@ -130,13 +130,13 @@ def counted(case):
 
 
 def of_the_trace(case, program):
-    """The MACs of tbtrace flops, and the operators whose sizes or formulas it lacks."""
+    """The MACs of tbtrace model --by operator, and the operators whose sizes or formulas it lacks."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "trace.json"
         with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
             case.run().sum().backward()
         profiler.export_chrome_trace(str(file))
-        done = subprocess.run([program, "flops", str(file), "--format", "json"], capture_output=True, text=True,
+        done = subprocess.run([program, "model", "--by", "operator", str(file), "--format", "json"], capture_output=True, text=True,
                               check=True, timeout=60)
     document = json.loads(done.stdout)
     lacking = sorted(row["name"] for row in document["rows"]

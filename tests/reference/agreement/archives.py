@@ -2,8 +2,8 @@
 from answers import WRONG_USAGE, Answers
 from sums import added
 
-ROWS = ("kernels", "kernels --group-by family", "gpu", "gpu --group-by stream", "steps", "modules", "lines", "flops",
-        "memory")
+ROWS = ("kernels", "kernels --group-by family", "gpu", "gpu --group-by stream", "steps", "modules", "lines",
+        "model --by operator", "memory")
 SUMS = {
     "kernels": ("count", "total_ns", "tensor_core_ns", "launches", "without_launch", "launch_delay_total_ns",
                 "memcpys", "memcpy_ns", "memsets", "memset_ns"),
@@ -11,7 +11,7 @@ SUMS = {
     "steps": ("steps", "dropped_steps", "outliers"),
     "modules": ("device_time_total_ns", "cpu_time_total_ns", "waiting_cpu_time_ns"),
     "lines": ("device_time_total_ns", "cpu_time_total_ns", "waiting_cpu_time_ns"),
-    "flops": ("device_time_total_ns", "cpu_time_total_ns", "flops", "macs"),
+    "model --by operator": ("device_time_total_ns", "cpu_time_total_ns", "flops", "macs"),
     "memory": ("peak_bytes", "allocations"),
     "ops --strict-totals": ("self_cpu_time_total_ns", "self_device_time_total_ns"),
 }

@@ -44,14 +44,14 @@ def device_work(answers, same):
     """One time, and one count, of all kernels, memcpys and memsets."""
     totals = answers.totals("kernels")
     time, count = device_time(totals), device_count(totals)
-    for command in ("modules", "lines", "lines --own-code", "flops"):
+    for command in ("modules", "lines", "lines --own-code", "model --by operator"):
         same(f"{command}: device_time_total_ns = kernels + memcpys + memsets",
              answers.totals(command)["device_time_total_ns"], time)
     same(f"{EXACT}: self_device_time_total_ns = kernels + memcpys + memsets",
          answers.totals(EXACT)["self_device_time_total_ns"], time)
     same("flamegraph: device time = kernels + memcpys + memsets",
          sum(weight for _, weight in answers.stacks("flamegraph --weight self_device_time_total")), time)
-    for command in ("kernels", "gpu", "steps", "modules", "lines", "flops", "check", "ops", EXACT):
+    for command in ("kernels", "gpu", "steps", "modules", "lines", "model --by operator", "check", "ops", EXACT):
         links = answers[command]["links"]
         same(f"{command}: linked + unlinked device time = kernels + memcpys + memsets",
              links["linked_device_time_ns"] + links["unlinked_device_time_ns"], time)
@@ -76,7 +76,7 @@ def unattributed(answers, same):
     operators = {row["key"] for row in kinds if row["device_type"] == "CPU"}
     # What an annotation launches is its operator's, if it has one around it.
     same("flops: [unattributed] = device time of stacks without an operator",
-         added([row for row in answers.rows("flops") if row["name"] == "[unattributed]"], "device_time_total_ns"),
+         added([row for row in answers.rows("model --by operator") if row["name"] == "[unattributed]"], "device_time_total_ns"),
          sum(weight for frames, weight in answers.stacks("flamegraph --weight self_device_time_total")
              if not any(key_of(frame) in operators for frame in frames.split(";"))))
     totals = answers.totals("kernels")

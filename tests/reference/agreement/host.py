@@ -60,7 +60,7 @@ def places(answers, same):
     for key, column in (("cpu_memory_bytes", "self_cpu_memory_usage_bytes"),
                         ("device_memory_bytes", "self_device_memory_usage_bytes")):
         same(f"lines: {key} = {column} of {EXACT}", whole[key] or 0, added(answers.rows(EXACT), column))
-    work = answers.totals("flops")
+    work = answers.totals("model --by operator")
     for key in ("macs", "flops"):
         # Without sizes of operators nothing is known.
         same(f"flops: {key} = the total of lines", work[key] or 0, whole[key] or 0)
@@ -103,7 +103,7 @@ def tree(answers, same):
 
 
 def flops(answers, same):
-    rows, totals = answers.rows("flops"), answers.totals("flops")
+    rows, totals = answers.rows("model --by operator"), answers.totals("model --by operator")
     keys = ("count", "macs", "flops", "torch_flops", "device_time_total_ns", "cpu_time_total_ns")
     for key in keys:
         same(f"flops: {key} of rows = its total", added(rows, key), totals[key] or 0)

@@ -25,7 +25,7 @@ TABLES = {
     "modules --group-by layer": lambda trace: trace.modules("layer"),
     "lines": lambda trace: trace.lines(),
     "lines --own-code": lambda trace: trace.lines(libraries=False),
-    "flops": lambda trace: trace.flops(),
+    "model --by operator": lambda trace: trace.flops(),
     "memory": lambda trace: trace.memory(),
     "memory --view alive": lambda trace: trace.memory("alive"),
     "memory --view curve": lambda trace: trace.memory("curve"),
@@ -75,7 +75,7 @@ def events(answers, same):
          answers.totals("lines")["cpu_time_total_ns"] + answers.totals("lines")["waiting_cpu_time_ns"])
     same("Python: self times of events in operators = CPU time of flops",
          added([row for row in rows if row["operator"] is not None], "self_time_ns"),
-         answers.totals("flops")["cpu_time_total_ns"])
+         answers.totals("model --by operator")["cpu_time_total_ns"])
     same("summary: window_ns = the recording", added(answers["summary"]["run"], "window_ns"), trace.window_ns)
     # Ranges can stick out of the recording: threads are busy and idle in the time of all of them.
     same("ops --strict-totals: window_ns = the recording with all events", answers["ops --strict-totals"]["window_ns"],

@@ -3,7 +3,7 @@ import json
 import re
 
 TABLES = ("kernels", "kernels --group-by launch", "kernels --per-event", "gpu", "gpu --group-by stream", "steps",
-          "modules", "lines", "flops", "memory", "memory --view alive", "memory --view curve",
+          "modules", "lines", "model --by operator", "memory", "memory --view alive", "memory --view curve",
           "memory --view allocations", "check", "ops --sort-by none", "ops --strict-totals --sort-by none")
 OF_PARTIALS = ("ops --strict-totals", "ops --strict-totals --group-by-input-shape", "kernels",
                "kernels --group-by launch", "kernels --group-by operator", "kernels --group-by family",

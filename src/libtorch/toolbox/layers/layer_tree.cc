@@ -93,7 +93,7 @@ class Building {
     add_uncounted(owners);
   }
 
-  /// Each instant and each kernel is of one operator, as for `tbtrace flops`.
+  /// Each instant and each kernel is of one operator, as for `tbtrace model --by operator`.
   void add_uncounted(const WorkOwners& owners) {
     std::map<std::pair<std::string_view, bool>, UncountedOperator> by_name;
     const auto entry_of = [&](std::uint32_t number) -> UncountedOperator* {

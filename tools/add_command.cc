@@ -25,23 +25,23 @@ int run(const OptionParser& parser) {
   }
   Console console(standard.console);
   const InputRules rules = {.needs_all = true, .only_partials = true, .counted = "merged"};
-  return run_sum("merge-partials", standard, console, {}, rules, [&](const Partial& sum) {
+  return run_sum("add", standard, console, {}, rules, [&](const Partial& sum) {
     return finish_work([&] { return write_partial(sum, output, standard.overwrite); },
-                       subjects_of("merge-partials", standard), console);
+                       subjects_of("add", standard), console);
   });
 }
 
 }  // namespace
 
-Command merge_partials_command() {
+Command add_command() {
   return {
-      .name = "merge-partials",
+      .name = "add",
       .summary = "adds up partials",
       .usage = "[OPTIONS] INPUT... -o OUT.tbp",
       .about = kAbout,
       .options = {},
-      .examples = {{"tbtrace merge-partials rank0.tbp rank1.tbp -o job.tbp", "two ranks of a job"},
-                   {"tbtrace merge-partials partials/ -o job.tbp", "all partials of a directory"},
+      .examples = {{"tbtrace add rank0.tbp rank1.tbp -o job.tbp", "two ranks of a job"},
+                   {"tbtrace add partials/ -o job.tbp", "all partials of a directory"},
                    {"tbtrace ops job.tbp --sort-by self_cuda_time_total",
                     "the operators of all ranks together"}},
       .run = run,

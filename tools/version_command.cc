@@ -4,6 +4,7 @@
 
 #include <tbtrace/capabilities.h>
 #include <tbtrace/report.h>
+#include <tbtrace/version.h>
 
 #include "command.h"
 #include "console.h"
@@ -15,7 +16,7 @@ namespace tbtrace::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "Prints which libraries this build has and whether the work of GPUs can be recorded on this\n"
+    "Prints the version; with --verbose, also which libraries this build has and whether the work of GPUs can be recorded on this\n"
     "machine; where it cannot, the reason and what to do. It tries it, which initialises CUDA for\n"
     "a moment. With --strict the exit code is 1 where GPUs cannot be recorded.\n";
 
@@ -52,12 +53,17 @@ int run(const OptionParser& parser) {
   const StandardOptions& standard = parser.standard();
   const bool as_json = parser.text("format") == "json";
   Console console(standard.console);
-  const Subjects subjects = subjects_of("doctor", standard);
+  const bool is_long = as_json || console.verbose();
+  const Subjects subjects = subjects_of("--version", standard);
   if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
     return finish(place, subjects, console);
   }
-  bool available = false;
+  bool available = true;
   const Status written = within_memory([&] {
+    if (!is_long && !standard.reading.strict) {
+      return write_text("tbtrace " + std::string(version()) + "\n", subjects.output,
+                        standard.overwrite);
+    }
     const Capabilities can = capabilities();
     const DeviceTracing gpus = Capabilities::device_tracing();
     available = gpus.available;
@@ -70,10 +76,10 @@ int run(const OptionParser& parser) {
 
 }  // namespace
 
-Command doctor_command() {
+Command version_command() {
   return {
-      .name = "doctor",
-      .summary = "what this build can do and this machine lets it: libraries, GPU tracing",
+      .name = "--version",
+      .summary = "the version; with --verbose what this build and this machine can do",
       .usage = "[OPTIONS]",
       .about = kAbout,
       .options = {{"Output",
@@ -81,9 +87,9 @@ Command doctor_command() {
                      .value = "F",
                      .help = "text or json",
                      .choices = {"text", "json"}}}}},
-      .examples = {{"tbtrace doctor", "can GPUs be recorded here? if not: why, what to do"},
-                   {"tbtrace doctor --strict && train", "train only where they can"},
-                   {"tbtrace doctor --format json", "for scripts"}},
+      .examples = {{"tbtrace --version --verbose", "can GPUs be recorded here? if not: why, what to do"},
+                   {"tbtrace --version --strict && train", "train only where they can"},
+                   {"tbtrace --version --format json", "for scripts"}},
       .inputs = Inputs::none,
       .run = run,
   };
