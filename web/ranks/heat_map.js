@@ -7,7 +7,7 @@ import { cellDifferences, cellQuantities, rankOrder, rankParts, rankRows, rankTa
          shadeScale } from "./document.js";
 import { cellMap, colorBetween, colorsOf } from "./cell_map.js";
 import { signedTime } from "./words.js";
-import { labelledSelect } from "./choices.js";
+import { labelledSelect } from "../parts/choices.js";
 
 /** @typedef {import("./document.js").Ranks} MapRanks */
 

@@ -2,7 +2,7 @@
 import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { rankParts, rankRows } from "./document.js";
-import { labelledSelect } from "./choices.js";
+import { labelledSelect } from "../parts/choices.js";
 import { StepPicture } from "./step_picture.js";
 import { barsLegend } from "../parts/bars.js";
 
