@@ -42,6 +42,8 @@ export function flameTable(heading, names, onSelect) {
       ? `the first ${formatValue(most)} of ${formatValue(rows.length)}` : ""].filter(Boolean).join(", ");
     head.replaceChildren(...["Frame", ...texts].map((name) => h("th", { scope: "col" }, name)),
       ...numbers.map((name) => h("th", { scope: "col", class: "number" }, name)));
+    // Keys go on at the same frame.
+    const focused = [...buttons].find(([button]) => button === document.activeElement)?.[1];
     buttons = new Map();
     body.replaceChildren(...rows.slice(0, most).map((row) => {
       const button = h("button", {
@@ -50,6 +52,7 @@ export function flameTable(heading, names, onSelect) {
       buttons.set(button, row.text);
       return h("tr", null, h("td", { class: "name" }, button), cells(row));
     }));
+    for (const [button, text] of buttons) if (text === focused) button.focus({ preventScroll: true });
   }
 
   return {

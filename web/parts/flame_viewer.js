@@ -244,6 +244,7 @@ export class FlameViewer {
 
   show() {
     const { model, zoomed, selected, stacks, matches } = this;
+    const focused = this.element.contains(document.activeElement);
     this.canvas.show({ model, texts: stacks.texts, kinds: stacks.kinds, zoomed, selected, matches,
                        ...this.look() });
     const hint = selected === 0 ? this.hint() : "";
@@ -255,6 +256,8 @@ export class FlameViewer {
     // The end of the path says most. Before the first frame nothing has a width yet.
     requestAnimationFrame(() => { this.path.scrollLeft = this.path.scrollWidth; });
     this.table.show(model, zoomed, selected, () => this.rows());
+    // Keys go on in the picture if what was pressed is gone, such as a frame of the path.
+    if (focused && !this.element.contains(document.activeElement)) this.canvas.focus();
   }
 
   /** @returns {HTMLElement[]} */

@@ -21,7 +21,7 @@ import xml.etree.ElementTree as ElementTree
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
-from e2e.pages.by_hand import Hand, check_columns, check_help, check_menu
+from e2e.pages.by_hand import Hand, check_columns, check_focus, check_help, check_menu
 from e2e.pages.hostile import write_hostile_trace
 from e2e.pages.page_test import AXE, DESK, PHONE, VIOLATIONS
 
@@ -203,6 +203,25 @@ def check_by_hand(browser, file):
         opened.close()
 
 
+def check_flame_focus(browser, file):
+    """Keys go on where they were: with another theme, without a zoom, with frames of the path and of the table."""
+    opened = Opened(browser, file, DESK)
+    page, where = opened.page, file.name
+    page.wait_for_selector(".comparison .grid-body .row")
+    for selector in (".comparison .grid", ".flame-board", ".flame-tools button", ".flame-name", "header.top button >> nth=1"):
+        check_focus(page, where, selector, "t")
+    page.focus(".flame-board")
+    for name in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(name)
+    check_focus(page, where, ".flame-path button", "Enter", ".flame-board")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    check_focus(page, where, ".flame-tools button:has-text('Reset zoom')", "Enter")
+    check(".zoom=" not in address_of(page), f"{where}: the button resets the zoom")
+    check_focus(page, where, ".flame-name", "Enter", ".flame-name")
+    opened.close()
+
+
 def check_svg(browser, file):
     """The script says of each frame what the still picture says; what is gone and new is marked."""
     opened = Opened(browser, file, DESK)
@@ -274,6 +293,7 @@ def main():
             if number == 0:
                 check_use(browser, page)
                 check_by_hand(browser, page)
+                check_flame_focus(browser, page)
             check_svg(browser, svg)
         check_hostile(browser, options.tbtrace, folder)
         browser.close()

@@ -16,7 +16,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
-from e2e.pages.by_hand import Hand, check_columns, check_help, check_menu
+from e2e.pages.by_hand import Hand, check_columns, check_focus, check_help, check_menu
 from e2e.pages.compare_test import Opened, address_of
 from e2e.pages.hostile import NAMES
 from e2e.pages.page_test import AXE, DESK, PHONE, VIOLATIONS
@@ -109,6 +109,22 @@ def check_use(browser, file, truth):
     opened.close()
 
 
+def check_theme(browser, file):
+    """Another theme changes the colours of the maps, and nothing else."""
+    opened = Opened(browser, file, DESK)
+    page = opened.page
+    page.wait_for_selector(".cell-board")
+    picture = lambda: page.locator(".cell-canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())")
+    before = picture()
+    for selector in (".cell-board", ".ranks .choice", ".step-board", ".ranks .grid"):
+        check_focus(page, file.name, selector, "t")
+        page.keyboard.press("t")
+    check(picture() == before, "the theme is that of before")
+    page.keyboard.press("t")
+    check(all(one != other for one, other in zip(picture(), before)), "the maps have the colours of the theme")
+    opened.close()
+
+
 def check_by_hand(browser, file):
     """The choices, the ranks, the menus and the cells, by a mouse and by a finger."""
     for touches in (False, True):
@@ -192,6 +208,7 @@ def main():
         check_looks(browser, pages["pipeline"], [(DESK, "dark")], options.screenshots)
         check_use(browser, pages["slow"], slow)
         check_by_hand(browser, pages["slow"])
+        check_theme(browser, pages["slow"])
         check_left_out(browser, pages["many"])
         check_hostile(browser, options.tbtrace, folder / "hostile")
         browser.close()
