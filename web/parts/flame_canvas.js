@@ -257,7 +257,8 @@ export function flameCanvas(name, events) {
   canvas.addEventListener("mousemove", hover);
   canvas.addEventListener("mouseleave", () => hover(null));
   canvas.addEventListener("click", (event) => {
-    const frame = hit(event);
+    // Below the second press of a double click is another frame by now.
+    const frame = event.detail > 1 ? -1 : hit(event);
     if (frame < 0) return;
     // On a phone nothing else would hide the tooltip again.
     hover(null);

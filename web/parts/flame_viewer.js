@@ -1,6 +1,6 @@
 // What the flame graphs of a trace and of a comparison have in common: the picture, search, zoom,
 // selection, the path to the zoomed frame, the table, keys, and the state in the address.
-import { disable, h } from "./dom.js";
+import { disable, h, setVariable } from "./dom.js";
 import { countOf } from "./format.js";
 import { choiceButtons } from "./choices.js";
 import { flameCanvas } from "./flame_canvas.js";
@@ -187,6 +187,8 @@ export class FlameViewer {
     if (this.selected < frame || this.selected >= this.model.end[frame]) this.selected = frame;
     const isNew = frame !== this.zoomed;
     this.zoomed = frame;
+    // A page that gets shorter scrolls what is below the pointer away, before the second press of a double click.
+    setVariable(this.element, "min-height", frame === 0 ? 0 : `${this.element.offsetHeight}px`);
     this.show();
     if (isNew) this.canvas.reveal(frame);
     this.write(isNew);

@@ -222,6 +222,28 @@ def check_flame_focus(browser, file):
     opened.close()
 
 
+def check_double_click(browser, file):
+    """A double click zooms as a click does, also where the page ends below the picture, and selects no text."""
+    paths = []
+    for press in ("click", "dblclick"):
+        opened = Opened(browser, file, DESK)
+        page = opened.page
+        page.wait_for_selector(".flame-board")
+        for row in range(1, 6):
+            page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+            box = page.locator(".flame-canvas").bounding_box()
+            place = (box["x"] + box["width"] / 5, box["y"] + 19 * row + 9)
+            getattr(page.mouse, press)(*place)
+            paths.append((press, page.inner_text(".flame-path")))
+            check(page.evaluate("getSelection().toString()") == "", f"{file.name}: {press} selects text")
+            page.focus(".flame-board")
+            page.keyboard.press("Escape")
+        opened.close()
+    half = len(paths) // 2
+    check([path for _, path in paths[:half]] == [path for _, path in paths[half:]], f"{file.name}: {paths}")
+    check(any("\u203a" in path for _, path in paths), f"{file.name}: nothing was zoomed")
+
+
 def check_svg(browser, file):
     """The script says of each frame what the still picture says; what is gone and new is marked."""
     opened = Opened(browser, file, DESK)
@@ -294,6 +316,7 @@ def main():
                 check_use(browser, page)
                 check_by_hand(browser, page)
                 check_flame_focus(browser, page)
+            check_double_click(browser, page)
             check_svg(browser, svg)
         check_hostile(browser, options.tbtrace, folder)
         browser.close()
