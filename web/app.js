@@ -47,7 +47,7 @@ export class App {
    * @returns {Promise<void>} when all is drawn
    */
   open(version, isAlone, header) {
-    this.help = helpDialog(version, isAlone, this.views.some(({ name }) => name === "timeline"));
+    this.help = helpDialog(version, isAlone, this.views.map(({ name }) => name));
     this.root.replaceChildren(h("div", { class: "frame" },
       h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => {
         // The address is the page's state: the link must not replace it.

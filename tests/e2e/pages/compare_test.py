@@ -208,6 +208,10 @@ def check_flame_focus(browser, file):
     opened = Opened(browser, file, DESK)
     page, where = opened.page, file.name
     page.wait_for_selector(".comparison .grid-body .row")
+    page.keyboard.press("?")
+    keys = page.locator("dialog[open] kbd").all_inner_texts()
+    check("t" in keys and not {"1", "h", "f"} & set(keys), f"{where}: the help has the keys of this page alone: {keys}")
+    page.keyboard.press("Escape")
     for selector in (".comparison .grid", ".flame-board", ".flame-tools button", ".flame-name", "header.top button >> nth=1"):
         check_focus(page, where, selector, "t")
     page.focus(".flame-board")
