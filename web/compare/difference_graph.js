@@ -2,7 +2,7 @@
 // says how its own time changed.
 import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
-import { FlameViewer, flameChoices } from "../parts/flame_viewer.js";
+import { FlameViewer, flameChoices } from "../flame/viewer.js";
 import { emptyBox } from "../parts/empty.js";
 import { changedFrames, differenceModel, matchedTimes } from "./document.js";
 import { beforeAndNow, exactSides, relativeChange, signedValue } from "./words.js";

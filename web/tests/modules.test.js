@@ -23,7 +23,7 @@ const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name),
 const codeOf = (name) => texts.get(name).replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^ *\/\/.*$/gm, "");
 
 test("the lists name every module once", () => {
-  const folders = [".", "compare", "data", "parts", "ranks", "timeline", "views", "../src/writers/flame"];
+  const folders = [".", "compare", "data", "flame", "parts", "ranks", "timeline", "views", "../src/writers/flame"];
   const files = folders.flatMap((folder) => readdirSync(join(web, folder))
     .filter((file) => file.endsWith(".js")).map((file) => join(folder, file)));
   assert.deepEqual([...modules].sort(), files.sort());

@@ -1,8 +1,8 @@
 // The view of stacks: a flame graph with callers and two orders, and the same as a table.
 import { disable, h } from "../parts/dom.js";
 import { exactValue, formatValue } from "../parts/format.js";
-import { FlameViewer, flameChoices } from "../parts/flame_viewer.js";
-import { flameLegend, flameNotes, flameNumbers, flameShare } from "../parts/flame_words.js";
+import { FlameViewer, flameChoices } from "../flame/viewer.js";
+import { flameLegend, flameNotes, flameNumbers, flameShare } from "../flame/words.js";
 import { emptyBox } from "../parts/empty.js";
 import { stackCallers } from "../data/stacks_callers.js";
 import { stackFunctions, stackKindNames, stackKinds, stackModel } from "../data/stacks.js";

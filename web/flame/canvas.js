@@ -1,6 +1,6 @@
 // Draws a flame graph on a canvas: the boxes in sight, their texts, and what is selected.
-import { h, onPrint, paperWidth, setVariable } from "./dom.js";
-import { onTheme } from "./theme.js";
+import { h, onPrint, paperWidth, setVariable } from "../parts/dom.js";
+import { onTheme } from "../parts/theme.js";
 import { stackBoxes, stackFrameAt } from "../data/stacks_layout.js";
 import { stackKinds, stackPath } from "../data/stacks.js";
 import { stackBareName, stackShortName } from "../data/stacks_names.js";

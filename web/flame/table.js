@@ -1,6 +1,6 @@
 // The frames of a flame graph as a table: a canvas says nothing to a screen reader.
-import { h } from "./dom.js";
-import { formatValue } from "./format.js";
+import { h } from "../parts/dom.js";
+import { formatValue } from "../parts/format.js";
 
 /**
  * @typedef {object} FlameRows
@@ -9,7 +9,7 @@ import { formatValue } from "./format.js";
  * @property {string[]} numbers columns of numbers after these
  * @property {any[]} rows with `text` and `frame`
  * @property {number} most more rows are not shown; the search finds the others
- * @property {(row: any) => import("./dom.js").Child[]} cells after the frame's name
+ * @property {(row: any) => import("../parts/dom.js").Child[]} cells after the frame's name
  */
 
 /**

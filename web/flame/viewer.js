@@ -1,11 +1,11 @@
 // What the flame graphs of a trace and of a comparison have in common: the picture, search, zoom,
 // selection, the path to the zoomed frame, the table, keys, and the state in the address.
-import { disable, h, setVariable } from "./dom.js";
-import { countOf } from "./format.js";
-import { choiceButtons } from "./choices.js";
-import { flameCanvas } from "./flame_canvas.js";
-import { flameTable } from "./flame_table.js";
-import { flamePath } from "./flame_words.js";
+import { disable, h, setVariable } from "../parts/dom.js";
+import { countOf } from "../parts/format.js";
+import { choiceButtons } from "../parts/choices.js";
+import { flameCanvas } from "./canvas.js";
+import { flameTable } from "./table.js";
+import { flamePath } from "./words.js";
 import { stackNeighbour } from "../data/stacks_layout.js";
 import { stackMatcher, stackPath, stackSearch } from "../data/stacks.js";
 
@@ -110,7 +110,7 @@ export class FlameViewer {
     return "";
   }
 
-  /** @returns {{rootName: string, isUp: boolean, sides?: import("./flame_canvas.js").FlameSides}} */
+  /** @returns {{rootName: string, isUp: boolean, sides?: import("./canvas.js").FlameSides}} */
   look() {
     return { rootName: "", isUp: false };
   }
@@ -120,7 +120,7 @@ export class FlameViewer {
     return [];
   }
 
-  /** @returns {import("./flame_table.js").FlameRows} of the table */
+  /** @returns {import("./table.js").FlameRows} of the table */
   rows() {
     return { about: "", texts: [], numbers: [], rows: [], most: 0, cells: () => [] };
   }
