@@ -1,33 +1,43 @@
 include(EmbedText)  # tbtrace_write_if_new()
 
 # tbtrace_join_modules(OUTPUT LIST... [EXPORTS NAME...]) joins the ES modules that the files LIST name, a path below their
-# folder on each line, into one script OUTPUT: without imports, and without the word `export`. With EXPORTS it is an ES
-# module that exports these. The modules stand in an order in which none uses a later one while it is loaded, and no two
-# have a name of their own alike (web/tests/modules.test.js checks both).
+# folder on each line, into one script OUTPUT. Each is a function that returns what it exports, so that its other names
+# are its own. With EXPORTS the script is an ES module that exports these of the last one. A module stands after those
+# that it imports (web/tests/modules.test.js checks it).
 function(tbtrace_join_modules output)
   cmake_parse_arguments(PARSE_ARGV 1 join "" "" "EXPORTS")
   set(script "")
+  set(count 0)
   foreach(list IN LISTS join_UNPARSED_ARGUMENTS)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list}")
     get_filename_component(folder "${list}" DIRECTORY)
     file(STRINGS "${list}" modules)
     foreach(module IN LISTS modules)
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}/${module}")
-      file(READ "${folder}/${module}" text)
-      string(REGEX REPLACE "(^|\n)import [^;]*;" "\\1" text "${text}")
-      string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
-      # Comments that have lines of their own.
+      get_filename_component(module "${folder}/${module}" ABSOLUTE)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${module}")
+      file(READ "${module}" text)
+      math(EXPR count "${count} + 1")
+      set("number_of_${module}" ${count})
+      # Comments that have lines of their own, types within lines, and indentation: 5 KB of the compressed page.
       string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")
       string(REGEX REPLACE "\n */\\*([^*]|\\*+[^*/])*\\*+/" "" text "${text}")
-      # Types within lines, and indentation: 5 KB of the compressed page.
       string(REGEX REPLACE "/\\*\\* @type [^*]*\\*/ ?" "" text "${text}")
       string(REGEX REPLACE "\n +" "\n" text "${text}")
-      string(APPEND script "${text}")
+      get_filename_component(here "${module}" DIRECTORY)
+      while(text MATCHES "\nimport ({[^}]*}) from \"([^\"]*)\";")
+        get_filename_component(used "${CMAKE_MATCH_2}" ABSOLUTE BASE_DIR "${here}")
+        string(REPLACE "${CMAKE_MATCH_0}" "\nconst ${CMAKE_MATCH_1} = module${number_of_${used}};" text "${text}")
+      endwhile()
+      string(REGEX MATCHALL "\nexport (async )?(function|class|const) [A-Za-z0-9_]+" names "${text}")
+      list(TRANSFORM names REPLACE ".* " "")
+      list(JOIN names ", " names)
+      string(REPLACE "\nexport " "\n" text "${text}")
+      string(APPEND script "const module${count} = (() => {${text}return { ${names} };\n})();\n")
     endforeach()
   endforeach()
   if(join_EXPORTS)
     list(JOIN join_EXPORTS ", " names)
-    string(APPEND script "export { ${names} };\n")
+    string(APPEND script "export const { ${names} } = module${count};\n")
   else()
     set(script "\"use strict\";\n(() => {\n${script}})();\n")
   endif()

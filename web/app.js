@@ -1,7 +1,7 @@
 // The frame: the choice of the view, the keys, messages. Columns draw the traces; report.js and
 // tab_app.js add what chooses them.
 import { h } from "./parts/dom.js";
-import { applyTheme, printInLight } from "./parts/theme.js";
+import { applyTheme, listenToSystemTheme, printInLight, themeOf } from "./parts/theme.js";
 import { helpDialog } from "./parts/help.js";
 import { TraceColumn } from "./parts/trace_column.js";
 
@@ -36,6 +36,8 @@ export class App {
     this.toastTimer = 0;
     /** @type {HTMLDialogElement | null} */
     this.help = null;
+    /** @private */
+    this.themeButton = h("button", { type: "button", class: "icon", onclick: () => this.switchTheme() });
   }
 
   /**
@@ -45,7 +47,7 @@ export class App {
    * @returns {Promise<void>} when all is drawn
    */
   open(version, isAlone, header) {
-    this.help = helpDialog(version, isAlone, this.views.some(({ name }) => name === "timeline"));
+    this.help = helpDialog(version, isAlone, this.views.map(({ name }) => name));
     this.root.replaceChildren(h("div", { class: "frame" },
       h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => {
         // The address is the page's state: the link must not replace it.
@@ -59,13 +61,41 @@ export class App {
     return this.draw();
   }
 
+  /**
+   * The header of a page that is alone in a file. It follows the theme of the system.
+   * @param {HTMLElement | null} chooser of the trace
+   * @returns {HTMLElement}
+   */
+  header(chooser) {
+    listenToSystemTheme(() => this.showTheme());
+    return h("header", { class: "top" },
+      h("span", { class: "brand" }, "tbtrace"),
+      h("span", { class: "title quiet", title: this.title() }, this.title()),
+      h("span", { class: "space" }), chooser, this.themeButton,
+      h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
+                    onclick: () => this.help?.showModal() }, "?"));
+  }
+
   /** @returns {"light" | "dark"} */
   theme() {
-    throw new Error("no theme");
+    return themeOf(this.state.get("theme"));
+  }
+
+  /** Nothing is drawn anew: the focus stays where it is. */
+  showTheme() {
+    const theme = this.theme();
+    applyTheme(theme);
+    this.themeButton.textContent = theme === "dark" ? "\u2600" : "\u263e";
+    const words = `Switch to the ${theme === "dark" ? "light" : "dark"} theme`;
+    this.themeButton.title = `${words} (t)`;
+    this.themeButton.setAttribute("aria-label", words);
   }
 
   /** @returns {void} */
-  switchTheme() {}
+  switchTheme() {
+    this.state.change({ theme: this.theme() === "dark" ? "light" : "dark" });
+    this.showTheme();
+  }
 
   /**
    * @param {TraceColumn} _column
@@ -161,7 +191,7 @@ export class App {
    * @returns {Promise<void>}
    */
   async draw(focus) {
-    applyTheme(this.theme());
+    this.showTheme();
     this.drawNavigation();
     const elements = this.columns.map((column) => column.element);
     if (elements.some((element) => element.parentNode !== this.main) ||

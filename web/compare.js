@@ -1,7 +1,6 @@
 // The entry of the page of a comparison.
 import { h } from "./parts/dom.js";
 import { AddressState } from "./parts/state.js";
-import { themeOf, applyTheme, listenToSystemTheme } from "./parts/theme.js";
 import { failureBox } from "./parts/trace_column.js";
 import { checkSchema, unpackSection } from "./data/section.js";
 import { readComparison } from "./compare/document.js";
@@ -24,9 +23,6 @@ class CompareApp extends App {
     /** @private @type {Promise<import("./compare/document.js").Comparison> | null} */
     this.comparison = null;
     this.columns = [new CompareColumn(this, () => this.read())];
-    /** @private */
-    this.themeButton = h("button", { type: "button", class: "icon",
-                                     onclick: () => this.switchTheme() });
   }
 
   /**
@@ -43,7 +39,7 @@ class CompareApp extends App {
 
   /** @returns {Promise<void>} */
   async start() {
-    applyTheme(this.theme());
+    this.showTheme();
     try {
       const text = document.getElementById("index")?.textContent ?? "";
       this.index = checkSchema(JSON.parse(text), ["tbtrace.compare/1"]);
@@ -51,19 +47,8 @@ class CompareApp extends App {
       this.root.replaceChildren(h("main", null, failureBox(error)));
       return;
     }
-    listenToSystemTheme(() => this.draw());
     this.root.classList.add("one-view");
-    await this.open(this.index?.version ?? "", true, h("header", { class: "top" },
-      h("span", { class: "brand" }, "tbtrace"),
-      h("span", { class: "title quiet", title: this.title() }, this.title()),
-      h("span", { class: "space" }), this.themeButton,
-      h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
-                    onclick: () => this.help?.showModal() }, "?")));
-  }
-
-  /** @override */
-  theme() {
-    return themeOf(this.state.get("theme"));
+    await this.open(this.index?.version ?? "", true, this.header(null));
   }
 
   /** @override */
@@ -74,22 +59,6 @@ class CompareApp extends App {
   /** @override */
   chosen() {
     return { trace: "0", input: "compare", view: "compare", title: "Compare", has: () => true };
-  }
-
-  /** @override */
-  async draw(/** @type {import("./parts/trace_column.js").TraceColumn | undefined} */ focus) {
-    const theme = this.theme();
-    const other = theme === "dark" ? "light" : "dark";
-    this.themeButton.textContent = theme === "dark" ? "\u2600" : "\u263e";
-    this.themeButton.setAttribute("aria-label", `Switch to the ${other} theme`);
-    this.themeButton.title = `Switch to the ${other} theme (t)`;
-    await super.draw(focus);
-  }
-
-  /** @override */
-  switchTheme() {
-    this.state.change({ theme: this.theme() === "dark" ? "light" : "dark" });
-    this.draw();
   }
 }
 

@@ -2,7 +2,6 @@
 import { h } from "./parts/dom.js";
 import { emptyBox } from "./parts/empty.js";
 import { AddressState } from "./parts/state.js";
-import { themeOf, applyTheme, listenToSystemTheme } from "./parts/theme.js";
 import { failureBox } from "./parts/trace_column.js";
 import { EmbeddedSource } from "./data/source.js";
 import { readRanks } from "./ranks/document.js";
@@ -30,14 +29,11 @@ class ReportApp extends App {
     this.ofTrace = this.columns;
     /** @private */
     this.ofJob = [new RanksColumn(this, () => source.section("job-ranks", readRanks), () => this.timelines())];
-    /** @private */
-    this.themeButton = h("button", { type: "button", class: "icon",
-                                     onclick: () => this.switchTheme() });
   }
 
   /** @returns {Promise<void>} */
   async start() {
-    applyTheme(this.theme());
+    this.showTheme();
     try {
       this.index = await this.embedded.index();
     } catch (error) {
@@ -46,13 +42,7 @@ class ReportApp extends App {
     }
     this.views = this.index.views;
     document.title = this.index.title;
-    listenToSystemTheme(() => this.draw());
-    await this.open(this.index.version, true, this.header(this.index));
-  }
-
-  /** @override */
-  theme() {
-    return themeOf(this.state.get("theme"));
+    await this.open(this.index.version, true, this.header(this.choose(this.index)));
   }
 
   /** @override */
@@ -63,25 +53,18 @@ class ReportApp extends App {
   /**
    * @private
    * @param {Index} index
+   * @returns {HTMLElement | null} what chooses the trace
    */
-  header(index) {
-    if (index.traces.length > 1) {
-      this.chooser = /** @type {HTMLSelectElement} */ (h("select", {
-        "aria-label": "Trace", onchange: () => {
-          // The view of the job is not of a trace.
-          const view = this.viewName() === "ranks" ? this.views[1]?.name ?? "ranks" : this.viewName();
-          this.state.change({ trace: this.chooser?.value ?? "0", view }, true);
-          this.draw();
-        },
-      }, index.traces.map((trace, number) => h("option", { value: number },
-        this.traceLabel(trace)))));
-    }
-    return h("header", { class: "top" },
-      h("span", { class: "brand" }, "tbtrace"),
-      h("span", { class: "title quiet", title: index.title }, index.title),
-      h("span", { class: "space" }), this.chooser, this.themeButton,
-      h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
-                    onclick: () => this.help?.showModal() }, "?"));
+  choose({ traces }) {
+    if (traces.length < 2) return null;
+    return this.chooser = /** @type {HTMLSelectElement} */ (h("select", {
+      "aria-label": "Trace", onchange: () => {
+        // The view of the job is not of a trace.
+        const view = this.viewName() === "ranks" ? this.views[1]?.name ?? "ranks" : this.viewName();
+        this.state.change({ trace: this.chooser?.value ?? "0", view }, true);
+        this.draw();
+      },
+    }, traces.map((trace, number) => h("option", { value: number }, this.traceLabel(trace)))));
   }
 
   /**
@@ -143,20 +126,9 @@ class ReportApp extends App {
     const isJob = this.viewName() === "ranks";
     for (const column of isJob ? this.ofTrace : this.ofJob) column.stop();
     this.show(isJob ? this.ofJob : this.ofTrace);
-    const theme = this.theme();
-    const other = theme === "dark" ? "light" : "dark";
-    this.themeButton.textContent = theme === "dark" ? "\u2600" : "\u263e";
-    this.themeButton.setAttribute("aria-label", `Switch to the ${other} theme`);
-    this.themeButton.title = `Switch to the ${other} theme (t)`;
     const chosen = this.chosen();
     if (this.chooser && !(chosen instanceof HTMLElement)) this.chooser.value = chosen.trace;
     await super.draw(focus);
-  }
-
-  /** @override */
-  switchTheme() {
-    this.state.change({ theme: this.theme() === "dark" ? "light" : "dark" });
-    this.draw();
   }
 }
 

@@ -2,7 +2,6 @@
 import { h, copyText } from "./parts/dom.js";
 import { countOf } from "./parts/format.js";
 import { emptyBox } from "./parts/empty.js";
-import { applyTheme } from "./parts/theme.js";
 import { TraceColumn, failureBox } from "./parts/trace_column.js";
 import { CompareColumn } from "./compare/column.js";
 import { RanksColumn } from "./ranks/column.js";
@@ -100,14 +99,11 @@ export class TabApp extends App {
 
   /** @returns {Promise<void>} */
   async start() {
-    applyTheme(this.theme());
+    this.showTheme();
     document.documentElement.lang = "en";
     document.title = "tbtrace";
     this.server.useVersions((trace) => this.runs?.place(trace)?.window.version ?? null);
-    listenToTheme(this.around, () => {
-      applyTheme(this.theme());
-      if (this.isOpen) this.draw();
-    });
+    listenToTheme(this.around, () => this.showTheme());
     document.addEventListener("pointerover", (event) => this.mendLink(event), true);
     // Somebody who opened a link has the keys at once; somebody who goes through tabs keeps them.
     if (this.around?.document.activeElement === this.around?.document.body) window.focus();
@@ -124,6 +120,9 @@ export class TabApp extends App {
   theme() {
     return themeAround(this.around);
   }
+
+  /** @override */
+  switchTheme() {}  // TensorBoard has the theme
 
   /** @override */
   title() {

@@ -1,5 +1,5 @@
 // What chooses the trace of a column in the tab: run, worker, and window.
-import { h } from "./parts/dom.js";
+import { disable, h } from "./parts/dom.js";
 import { formatValue, countOf } from "./parts/format.js";
 import { Picker } from "./parts/picker.js";
 
@@ -100,7 +100,7 @@ export class TraceChooser {
     this.window.element.hidden = !place;
     const isOne = (place?.worker.windows.length ?? 0) < 2;
     this.before.hidden = this.after.hidden = isOne;
-    this.before.disabled = !trace || runs.step(trace, -1) === null;
-    this.after.disabled = !trace || runs.step(trace, 1) === null;
+    disable(this.before, !trace || runs.step(trace, -1) === null);
+    disable(this.after, !trace || runs.step(trace, 1) === null);
   }
 }

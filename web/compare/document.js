@@ -251,15 +251,16 @@ export function matchedTimes({ model, base, now }, matches) {
   return sum;
 }
 
+/** @typedef {{text: number, frame: number, base: number, now: number, places: number}} ChangedFrame */
+
 /**
  * Frames of the same text in one row, by the change of their own times.
  * @param {DifferenceModel} difference
  * @param {number} top only those below this frame, and itself
- * @returns {{text: number, frame: number, base: number, now: number, places: number}[]} frame: the
- *   one that changed most
+ * @returns {ChangedFrame[]} frame: the one that changed most
  */
 export function changedFrames({ model, baseSelf, newSelf }, top) {
-  /** @type {Map<number, {text: number, frame: number, base: number, now: number, places: number}>} */
+  /** @type {Map<number, ChangedFrame>} */
   const rows = new Map();
   const change = (/** @type {number} */ frame) => Math.abs(newSelf[frame] - baseSelf[frame]);
   for (let frame = Math.max(1, top); frame < model.end[top]; ++frame) {

@@ -87,7 +87,6 @@ import { unitOf } from "../parts/format.js";
  * @property {string} trace the source's name of it
  * @property {string} input name of the trace
  * @property {string} name of the view
- * @property {"light" | "dark"} theme
  * @property {(message: string) => void} say
  * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
  * @property {(view: string) => boolean} [has] whether the report has this view of the trace

@@ -59,13 +59,13 @@ export function stackTotals(parent, self) {
 
 /**
  * @param {Pick<Stacks, "texts"|"frame"|"parent"|"self">} stacks
- * @param {"weight"|"name"} order of the frames below one frame: heaviest first, or by name
+ * @param {"weight"|"name"|"given"} order of the frames below one frame: heaviest first, by name, or as they are
+ * @param {Float64Array} [totals] by node, if they are more than the selfs
  * @returns {StackModel}
  */
-export function stackModel(stacks, order) {
+export function stackModel(stacks, order, totals = stackTotals(stacks.parent, stacks.self)) {
   const { parent, self } = stacks;
   const size = self.length;
-  const totals = stackTotals(parent, self);
   const children = stackChildren(parent, size);
   const rank = order === "name" ? stackNameRanks(stacks.texts) : null;
   /** @type {(a: number, b: number) => number} */
@@ -73,7 +73,7 @@ export function stackModel(stacks, order) {
   /** @type {(a: number, b: number) => number} */
   const byName = (a, b) => (rank ? rank[stacks.frame[a]] - rank[stacks.frame[b]] : 0) || a - b;
   const compare = rank ? byName : byWeight;
-  for (let node = 0; node < size; ++node) {
+  for (let node = 0; node < size && order !== "given"; ++node) {
     stackSortRange(children.nodes, children.first[node], children.first[node + 1], compare);
   }
   return stackAssemble(stacks, totals, children);

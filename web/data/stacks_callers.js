@@ -16,6 +16,7 @@ const callersMostSteps = 20000000;
  * @property {number} self weight of the calls that nothing in the stacks called
  * @property {number[]} places frames of the model
  * @property {number[]} weights by place
+ * @property {boolean} isCut its callers are left out
  */
 
 /**
@@ -24,12 +25,12 @@ const callersMostSteps = 20000000;
  * @param {number} text whose callers
  * @param {"weight"|"name"} order
  * @param {string[]} texts
- * @returns {{model: import("./stacks.js").StackModel, cut: number}} cut: how many frames' callers
- *     are left out, because there are too many
+ * @returns {{model: import("./stacks.js").StackModel, cut: number, isCut: boolean[]}} cut: how many
+ *     frames' callers are left out, because there are too many; isCut: by frame
  */
 export function stackCallers(model, text, order, texts) {
   /** @type {Caller[]} */
-  const callers = [{ text, above: -1, total: 0, self: 0, places: [], weights: [] }];
+  const callers = [{ text, above: -1, total: 0, self: 0, places: [], weights: [], isCut: false }];
   let covered = 0;
   for (let frame = 1; frame < model.size; ++frame) {
     if (model.text[frame] !== text || frame < covered) continue;
@@ -47,7 +48,6 @@ export function stackCallers(model, text, order, texts) {
   };
   wait(0);
   let steps = 0;
-  let cut = 0;
   for (let magnitude = waiting.length - 1; magnitude >= 0; --magnitude) {
     const list = waiting[magnitude] || [];
     for (let next = 0; next < list.length; ++next) {
@@ -56,7 +56,7 @@ export function stackCallers(model, text, order, texts) {
       steps += caller.places.length;
       if (callers.length >= callersMost || steps > callersMostSteps) {
         caller.self = caller.total;
-        if (caller.places.some((place) => model.parent[place] > 0)) ++cut;
+        caller.isCut = caller.places.some((place) => model.parent[place] > 0);
         continue;
       }
       const before = callers.length;
@@ -64,7 +64,9 @@ export function stackCallers(model, text, order, texts) {
       for (let added = before; added < callers.length; ++added) wait(added);
     }
   }
-  return { model: callersModel(callers, order, texts), cut };
+  const found = callersModel(callers, order, texts);
+  return { model: found, cut: callers.filter((caller) => caller.isCut).length,
+           isCut: Array.from(found.origin, (which) => callers[which].isCut) };
 }
 
 /**
@@ -102,7 +104,7 @@ function callersExpand(model, callers, which) {
     const text = model.text[next];
     let above = known.get(text);
     if (above === undefined) {
-      above = { text, above: which, total: 0, self: 0, places: [], weights: [] };
+      above = { text, above: which, total: 0, self: 0, places: [], weights: [], isCut: false };
       known.set(text, above);
       callers.push(above);
     }

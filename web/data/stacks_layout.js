@@ -21,7 +21,7 @@ export const stackNarrowest = 0.5;
  * @param {number} level
  * @param {number} weight
  */
-function stackPlaceAt(model, level, weight) {
+export function stackPlaceAt(model, level, weight) {
   let low = model.levelStart[level];
   let high = model.levelStart[level + 1];
   while (low < high) {

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { countOf, formatValue } from "./format.js";
 import { Grid } from "./grid.js";
-import { flameLegend, flameNotes, flameShare } from "./flame_words.js";
+import { flameLegend, flameNotes, flameShare } from "../flame/words.js";
 import { emptyBox } from "./empty.js";
 import { stackMatcher, stackModel, stackSearch, stackKindNames,
          stackKinds } from "../data/stacks.js";

@@ -84,14 +84,12 @@ export class Grid {
       `minmax(${model.widths[i]}px, ${column.texts ? model.weights[i] : 1}fr)`).join(" "));
     setVariable(this.inner, "min-width", `${model.widths.reduce((sum, one) => sum + one, 0)}px`);
     setVariable(this.body, "height", `${Math.max(rows, 1) * this.tall}px`);
-    // Sorting with the keyboard keeps the focus on the header that was pressed.
-    const focused = this.header.contains(document.activeElement)
-      ? document.activeElement?.getAttribute("data-column") : null;
+    // Sorting with the keyboard keeps the focus on the header that was pressed, or on what replaces it.
+    const buttons = () => /** @type {HTMLElement[]} */ ([...this.header.querySelectorAll("[data-column]")]);
+    const place = buttons().findIndex((button) => button === document.activeElement);
+    const key = buttons()[place]?.dataset.column;
     this.header.replaceChildren(...model.columns.map((column, i) => this.headerCell(column, i)));
-    if (focused) {
-      /** @type {HTMLElement | null} */ (
-        this.header.querySelector(`[data-column="${CSS.escape(focused)}"]`))?.focus();
-    }
+    if (place >= 0) (buttons().find(({ dataset }) => dataset.column === key) ?? buttons()[place])?.focus();
     this.footer.replaceChildren(...(model.totals ? [gridTotals(model)] : []));
     if (!keep) {
       this.active = -1;

@@ -2,13 +2,17 @@
 import { h } from "./dom.js";
 
 /** @type {[string, string][]} */
-const keyMeanings = [
+const viewMeanings = [
   ["1 \u2013 9 0", "the first ten views, in their order"],
-  ["/", "search in the table"],
-  ["\u2191 \u2193 Page Home End", "move in the rows of a table"],
   ["\u2190 \u2192", "close or open a branch of a tree, or go out of it and into it"],
   ["h f", "in the call tree: the heaviest path, the frame in the flame graph"],
-  ["Enter", "the row in full"],
+];
+
+/** @type {[string, string][]} */
+const keyMeanings = [
+  ["/", "search in the table, or in the flame graph with the focus"],
+  ["\u2191 \u2193 Page Home End", "move in the rows of a table"],
+  ["Enter", "the row in full, or zoom in the flame graph"],
   ["Esc", "close the row, the menu or this help"],
   ["t", "light or dark"],
   ["?", "this help"],
@@ -43,13 +47,14 @@ export function keyRows(rows) {
  * The help, closed.
  * @param {string} version of tbtrace
  * @param {boolean} isAlone the page is in a file; else TensorBoard is around it and has the theme
- * @param {boolean} hasTimeline among the views
+ * @param {string[]} views
  * @returns {HTMLDialogElement}
  */
-export function helpDialog(version, isAlone, hasTimeline) {
+export function helpDialog(version, isAlone, views) {
   return makeDialog("Keys",
-    h("dl", null, keyRows(keyMeanings.filter(([keys]) => isAlone || keys !== "t"))),
-    ...(hasTimeline ? [h("h3", null, "On the timeline"), h("dl", null, keyRows(timelineKeys))] : []),
+    h("dl", null, keyRows([...(views.length > 1 ? viewMeanings : []),
+      ...keyMeanings.filter(([keys]) => isAlone || keys !== "t")])),
+    ...(views.includes("timeline") ? [h("h3", null, "On the timeline"), h("dl", null, keyRows(timelineKeys))] : []),
     h("p", { class: "quiet" }, "The address has what you see: copy it to share the view." +
       (isAlone ? " The page needs no network and stores nothing." : "")),
     version ? h("p", { class: "quiet" }, `Made by tbtrace ${version}.`) : null);

@@ -22,6 +22,22 @@ export function applyTheme(theme) {
 }
 
 /**
+ * Calls back when another theme was applied, as long as an element is on the page: a canvas cannot
+ * read style sheets.
+ * @param {Element} element
+ * @param {() => void} draw
+ * @returns {void}
+ */
+export function onTheme(element, draw) {
+  const themes = new MutationObserver(() => {
+    // At once: before printing there is no next frame.
+    if (element.isConnected) draw();
+    else themes.disconnect();
+  });
+  themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+}
+
+/**
  * Calls back when the system changes its theme.
  * @param {() => void} listener
  * @returns {void}

@@ -22,7 +22,6 @@ import { rendererOf } from "../views/list.js";
  * @property {import("./state.js").AddressState} state
  * @property {(column: TraceColumn) => ChosenTrace | HTMLElement} chosen what it shows, or why
  *   there is nothing to show
- * @property {() => "light" | "dark"} theme
  * @property {(column: TraceColumn, view: string, params?: {[key: string]: string | null}) => void} go
  * @property {(message: string) => void} say
  */
@@ -82,7 +81,7 @@ export class TraceColumn {
       part: source.part && ((from_ns, to_ns) =>
         /** @type {any} */ (source).part(trace, from_ns, to_ns, signal)),
       say: (message) => owner.say(message),
-      trace, name, input, has, theme: owner.theme(),
+      trace, name, input, has,
     };
   }
 

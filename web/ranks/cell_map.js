@@ -1,5 +1,6 @@
 // A map of cells: rows and columns with names, a colour for each cell, a cursor for mouse, touch and keys.
 import { h, onWidth } from "../parts/dom.js";
+import { onTheme } from "../parts/theme.js";
 
 /**
  * @typedef {object} CellMapData
@@ -8,7 +9,8 @@ import { h, onWidth } from "../parts/dom.js";
  * @property {string[]} columns names
  * @property {string} rowTitle
  * @property {string} columnTitle
- * @property {(row: number, column: number) => string | null} color null: there is nothing
+ * @property {string[]} shades classes of the scale of colours
+ * @property {(row: number, column: number) => number | null} shade its place in the scale; null: there is nothing
  * @property {(row: number, column: number) => string} words
  * @property {(row: number, column: number) => boolean} [isMarked]
  * @property {(row: number) => boolean} [isStrong] a row whose name stands out
@@ -38,6 +40,7 @@ export function cellMap(data) {
   }, canvas);
   let [row, column] = data.first ?? [0, 0];
   let width = 0;
+  let colors = colorsOf(data.shades);
   const tall = Math.max(mapLowest, Math.min(mapTallest, Math.floor(mapHighest / rows.length)));
   const left = Math.min(150, 16 + 6.4 * rows.reduce((most, { length }) => Math.max(most, length), 0));
   const wide = () => Math.max(3, Math.min(mapWidest, (width - left) / columns.length));
@@ -59,9 +62,9 @@ export function cellMap(data) {
     context.font = `${mapFont}px ${style.fontFamily}`;
     for (let y = 0; y < rows.length; y++) {
       for (let x = 0; x < columns.length; x++) {
-        const color = data.color(y, x);
-        if (color === null) continue;
-        context.fillStyle = color;
+        const shade = data.shade(y, x);
+        if (shade === null) continue;
+        context.fillStyle = colorBetween(colors, shade);
         context.fillRect(left + x * wide(), y * tall, wide() - gap(), tall - gap());
         if (!data.isMarked?.(y, x) || tall < 9) continue;
         context.fillStyle = text;
@@ -162,6 +165,10 @@ export function cellMap(data) {
     width = next;
     show();
   });
+  onTheme(board, () => {
+    colors = colorsOf(data.shades);
+    paint();
+  });
   return h("div", { class: "cell-map" },
     h("p", { class: "cell-title quiet", "aria-hidden": true }, data.rowTitle), board, readout);
 }
@@ -171,7 +178,7 @@ export function cellMap(data) {
  * @param {string[]} classes
  * @returns {string[]} `rgb(...)`
  */
-export function colorsOf(classes) {
+function colorsOf(classes) {
   const probe = h("div", { class: "offscreen" }, classes.map((name) => h("span", { class: name })));
   document.body.append(probe);
   const colors = [...probe.children].map((child) => getComputedStyle(child).backgroundColor);

@@ -5,9 +5,9 @@ import { stackedBar } from "../parts/bars.js";
 import { emptyBox } from "../parts/empty.js";
 import { cellDifferences, cellQuantities, rankOrder, rankParts, rankRows, rankTable, rankShade,
          shadeScale } from "./document.js";
-import { cellMap, colorBetween, colorsOf } from "./cell_map.js";
+import { cellMap } from "./cell_map.js";
 import { signedTime } from "./words.js";
-import { labelledSelect } from "./choices.js";
+import { labelledSelect } from "../parts/choices.js";
 
 /** @typedef {import("./document.js").Ranks} MapRanks */
 
@@ -54,7 +54,7 @@ function heatMapBoard(ranks, rows, page, detail) {
   const differences = cellDifferences(cells, key);
   const scale = shadeScale(differences, cells.duration_ns);
   const order = rankOrder(rows, cells.ranks, page.get("order") ?? "rank");
-  const colors = colorsOf(["0", "1", "2", "3", "4", "5", "6"].map((shade) => `rank-shade-${shade}`));
+  const shades = [0, 1, 2, 3, 4, 5, 6].map((shade) => `rank-shade-${shade}`);
   const width = cells.steps.length;
   const place = (/** @type {number} */ row, /** @type {number} */ column) => order[row] * width + column;
   const rowOf = (/** @type {number} */ row) => rows[cells.ranks[order[row]]];
@@ -108,9 +108,10 @@ function heatMapBoard(ranks, rows, page, detail) {
     rows: order.map((_, row) => hasHosts && rowOf(row).host ? `${rowOf(row).rank} ${rowOf(row).host}`
       : String(rowOf(row).rank)),
     columns: cells.steps.map(String), rowTitle: hasHosts ? "Rank, host" : "Rank", columnTitle: "Step",
-    color: (row, column) => {
+    shades,
+    shade: (row, column) => {
       const value = differences[place(row, column)];
-      return value === null ? null : colorBetween(colors, rankShade(value, scale));
+      return value === null ? null : rankShade(value, scale);
     },
     words,
     isMarked: (row, column) => key === "excess_ns" && cells.is_late[place(row, column)] === 1,
@@ -129,7 +130,7 @@ function heatMapBoard(ranks, rows, page, detail) {
   return h("div", null,
     h("ul", { class: "chart-legend", "aria-label": "Colours" },
       h("li", null, `${formatValue(scale, "ns")} less`), h("li", { class: "shade-scale", "aria-hidden": true },
-        colors.map((_, shade) => h("span", { class: `rank-shade-${shade}` }))),
+        shades.map((shade) => h("span", { class: shade }))),
       h("li", null, `${formatValue(scale, "ns")} more than the other ranks in the step`),
       blamed.size > 0 && key === "excess_ns" ? h("li", null, h("span", { class: "late-dot", "aria-hidden": true }),
         "late: by more than chance") : null),

@@ -7,7 +7,7 @@ import { scopedPage, tabPanels } from "../parts/sections.js";
 import { tableView } from "../parts/table.js";
 import { recordsOf } from "../data/table.js";
 import { rankParts, rankRows, rankTable } from "./document.js";
-import { choiceButtons } from "./choices.js";
+import { choiceButtons } from "../parts/choices.js";
 
 /** @typedef {import("../parts/bars.js").BarsRow} RankBar */
 

@@ -2,7 +2,7 @@
 import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { rankParts, rankRows } from "./document.js";
-import { labelledSelect } from "./choices.js";
+import { labelledSelect } from "../parts/choices.js";
 import { StepPicture } from "./step_picture.js";
 import { barsLegend } from "../parts/bars.js";
 
@@ -32,11 +32,15 @@ export function stepLines(ranks, page) {
       rows.findIndex((row) => String(row.rank) === rank)).filter((place) => here.has(place));
     return wanted.length > 0 ? wanted.slice(0, mostRanks) : stepOf().ranks.slice(0, mostRanks).map(({ rank }) => rank);
   };
+  /** @type {StepPicture | null} */
+  let shown = null;
   const draw = () => {
     const step = stepOf();
     const chosen = chosenRanks();
     const lines = step.ranks.filter(({ rank }) => chosen.includes(rank)).sort((a, b) => a.rank - b.rank);
     const picture = new StepPicture(step, lines, rows);
+    picture.resume(shown);
+    shown = picture;
     const leftOut = lines.reduce((sum, line) => sum + line.collectives_left_out, 0);
     const unaligned = lines.filter((line) => !line.is_aligned);
     board.replaceChildren(picture.element,
@@ -56,6 +60,7 @@ export function stepLines(ranks, page) {
           const next = chosen.includes(rank) ? chosen.filter((one) => one !== rank) : [...chosen, rank];
           if (next.length === 0) {
             box.checked = true;
+            page.say("At least one rank has to be chosen.");
             return;
           }
           page.set("ranks", next.map((place) => rows[place].rank).join(","));

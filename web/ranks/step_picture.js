@@ -2,6 +2,7 @@
 import { disable, h, onWidth, s } from "../parts/dom.js";
 import { formatValue } from "../parts/format.js";
 import { axisTicks } from "../parts/chart_axes.js";
+import { timelineInput } from "../timeline/input.js";
 import { activityLength, activityParts, rankParts } from "./document.js";
 
 /** @typedef {import("./document.js").RankLine} PictureLine */
@@ -65,6 +66,11 @@ export class StepPicture {
     this.board = h("div", { class: "step-board", tabindex: 0, role: "slider", "aria-valuemin": 0,
       "aria-valuemax": this.order.length, "aria-label": `Step ${step.step} of ${lines.length === 1 ? "a rank" : "ranks"} on one clock; arrow keys go through the collectives, + and - zoom, 0 shows all` }, this.svg);
     this.board.addEventListener("keydown", (event) => this.key(event));
+    timelineInput(this.board, false, {
+      zoom: (x, factor) => this.zoom(factor, this.from + (x - lineLeft) / (this.width - lineLeft) * (this.to - this.from)),
+      pan: (x) => this.move(x / (this.width - lineLeft)),
+      span: () => {}, click: () => {}, twice: () => {}, hover: () => {},
+    });
     const button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ press) =>
       h("button", { type: "button", title, "aria-label": title, onclick: press }, text);
     /** @private */
@@ -96,6 +102,22 @@ export class StepPicture {
     return [...first.keys()].sort((a, b) => (first.get(a) ?? 0) - (first.get(b) ?? 0));
   }
 
+  /**
+   * Shows the part and the collective that another picture of the step shows.
+   * @param {StepPicture | null} before
+   */
+  resume(before) {
+    if (before?.step !== this.step) return;
+    this.current = this.order.indexOf(before.order[before.current] ?? -1);
+    this.say();
+    if (!before.isWhole()) this.show(before.from, before.to);
+  }
+
+  /** @private */
+  isWhole() {
+    return this.from <= this.whole[0] && this.to >= this.whole[1];
+  }
+
   /** @private @param {number} ns */
   x(ns) {
     return lineLeft + (ns - this.from) / (this.to - this.from) * (this.width - lineLeft);
@@ -113,8 +135,13 @@ export class StepPicture {
     this.draw();
   }
 
-  /** @private @param {number} factor */
-  zoom(factor) {
+  /**
+   * @private
+   * @param {number} factor
+   * @param {number} [at] a time that stays where it is; without it the chosen collective, or the middle, is in the middle then
+   */
+  zoom(factor, at) {
+    if (at !== undefined) return this.show(at - (at - this.from) * factor, at + (this.to - at) * factor);
     let middle = (this.from + this.to) / 2;
     if (this.current >= 0) {
       const times = this.timesOf(this.order[this.current]);
@@ -191,7 +218,7 @@ export class StepPicture {
     const [first, last] = this.whole;
     disable(this.earlier, this.from <= first);
     disable(this.later, this.to >= last);
-    for (const one of this.outward) disable(one, this.from <= first && this.to >= last);
+    for (const one of this.outward) disable(one, this.isWhole());
     if (this.width <= lineLeft) return;
     /** @type {SVGElement[]} */
     const parts = [s("defs", null, s("pattern", { id: "rank-stripes", width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },

@@ -5,7 +5,7 @@ import { emptyBox } from "../parts/empty.js";
 import { tableView } from "../parts/table.js";
 import { scopedPage } from "../parts/sections.js";
 import { rankRows, rankTable } from "./document.js";
-import { cellMap, colorBetween, colorsOf } from "./cell_map.js";
+import { cellMap } from "./cell_map.js";
 import { rankAt } from "./words.js";
 
 /**
@@ -34,7 +34,6 @@ export function waitMap(ranks, page) {
     [at, names[at], rankAt(rows, place)])),
     .../** @type {[number, string, string][]} */ (hasOthers ? [[others, "rest", "other ranks"]] : []),
     .../** @type {[number, string, string][]} */ (hasUnknown ? [[others + 1, "?", "a rank that the clocks do not tell"]] : [])];
-  const colors = colorsOf(["3", "4", "5", "6"].map((shade) => `rank-shade-${shade}`));
   const blamed = new Set(ranks.stragglers.map(({ rank }) => rank));
   const total = waits.wait_ns.flat().reduce((sum, value) => sum + value, 0);
   const byLast = columns.map(([at, , words]) => ({ words, sum: waits.wait_ns.reduce((all, row) => all + row[at], 0) }))
@@ -45,9 +44,10 @@ export function waitMap(ranks, page) {
     name: "How long each rank waited for each other; arrow keys move", rows: names,
     columns: columns.map(([, name]) => name),
     rowTitle: "Waiting rank", columnTitle: "Rank that arrived last",
-    color: (row, column) => {
+    shades: [3, 4, 5, 6].map((shade) => `rank-shade-${shade}`),
+    shade: (row, column) => {
       const value = waits.wait_ns[row][columns[column][0]];
-      return value > 0 ? colorBetween(colors, 0.15 + 2.85 * Math.sqrt(value / most)) : colors[0];
+      return value > 0 ? 0.15 + 2.85 * Math.sqrt(value / most) : 0;
     },
     words: (row, column) => {
       const value = waits.wait_ns[row][columns[column][0]];

@@ -1,18 +1,21 @@
 // The modules can be joined into one script, and none makes markup or code of a text.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const web = join(dirname(fileURLToPath(import.meta.url)), "..");
-const listOf = (name) => readFileSync(join(web, name), "utf8").split("\n").filter(Boolean);
+/** A path from the folder of another file, or else from the page's. */
+const pathOf = (file, from) => relative(web, join(web, dirname(file), from));
+const listOf = (name) => readFileSync(join(web, name), "utf8").split("\n").filter(Boolean).map((file) => pathOf(name, file));
 const shared = listOf("modules.txt");
 const ofRanks = listOf("modules_ranks.txt");
 /** By page, the modules of its script in their order. */
 const pages = new Map([["report", [...shared, ...ofRanks, ...listOf("modules_report.txt")]],
                        ["compare", [...shared, ...listOf("modules_compare.txt")]],
-                       ["tab", [...shared, ...ofRanks, ...listOf("modules_tab.txt")]]]);
+                       ["tab", [...shared, ...ofRanks, ...listOf("modules_tab.txt")]],
+                       ["svg", listOf("../src/writers/flame/modules.txt")]]);
 const modules = [...new Set([...pages.values()].flat())];
 const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name), "utf8")]));
 
@@ -20,8 +23,9 @@ const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name),
 const codeOf = (name) => texts.get(name).replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^ *\/\/.*$/gm, "");
 
 test("the lists name every module once", () => {
-  const files = [".", "compare", "data", "parts", "ranks", "timeline", "views"].flatMap((folder) => readdirSync(join(web, folder))
-    .filter((file) => file.endsWith(".js")).map((file) => normalize(join(folder, file))));
+  const folders = [".", "compare", "data", "flame", "parts", "ranks", "timeline", "views", "../src/writers/flame"];
+  const files = folders.flatMap((folder) => readdirSync(join(web, folder))
+    .filter((file) => file.endsWith(".js")).map((file) => join(folder, file)));
   assert.deepEqual([...modules].sort(), files.sort());
   for (const [page, list] of pages) assert.equal(new Set(list).size, list.length, page);
 });
@@ -30,32 +34,20 @@ test("a module imports only what stands before it", () => {
   for (const list of pages.values()) {
     list.forEach((name, place) => {
       for (const [, from] of codeOf(name).matchAll(/from "(.*?)"/g)) {
-        const used = normalize(join(dirname(name), from));
+        const used = pathOf(name, from);
         assert.ok(list.indexOf(used) >= 0 && list.indexOf(used) < place, `${name} imports ${used}`);
       }
     });
   }
 });
 
-test("imports and exports have the form that joining removes", () => {
+test("imports and exports have the form that joining replaces", () => {
   for (const name of modules) {
     const left = codeOf(name).replaceAll(/^import \{[^}]*\} from "\.[^"]*";/gm, "")
       .replaceAll(/^export (function|async function|const|class) /gm, "$1 ");
     assert.ok(!/^\s*(import|export)\b/m.test(left), name);
     assert.ok(!/\bas\b.*\} from/.test(codeOf(name)), `${name} renames what it imports`);
   }
-});
-
-test("no two modules have a name alike", () => {
-  const owners = new Map();
-  for (const name of modules) {
-    const names = codeOf(name).matchAll(/^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+)/gm);
-    for (const [, own] of names) {
-      assert.ok(!owners.has(own), `${own} is in ${owners.get(own)} and in ${name}`);
-      owners.set(own, name);
-    }
-  }
-  assert.ok(owners.size > 100);
 });
 
 test("no module makes markup or code of a text", () => {

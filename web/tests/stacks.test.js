@@ -284,3 +284,29 @@ test("Short names leave out folders, parameters and template arguments", () => {
   assert.equal(stackBareName("aten::", 0), "aten::");
   assert.equal(stackShortName("nn.Module: Linear_0", 3), "Linear_0");
 });
+
+test("an order that is given stays, and so do totals that have more than the selfs", () => {
+  // all -> a -> (b, c), and all -> d: depth first, not by weight.
+  const stacks = { texts: ["all", "a", "b", "c", "d"], frame: [0, 1, 2, 3, 4], parent: [0, 1, 1, 2, 4],
+                   self: [0, 0, 1, 5, 20] };
+  const model = stackModel(stacks, "given", Float64Array.of(30, 8, 1, 5, 22));
+  assert.deepEqual([...model.origin], [0, 1, 2, 3, 4]);
+  assert.deepEqual([...model.total], [30, 8, 1, 5, 22]);
+  assert.deepEqual([...model.start], [0, 0, 0, 1, 8]);
+});
+
+test("frames whose callers are left out are known", () => {
+  // A call at each of 700 levels, each by another function: 700 * 700 / 2 callers.
+  const stacks = { texts: ["all", "f"], frame: [0], parent: [0], self: [0] };
+  for (let level = 0; level < 700; ++level) {
+    stacks.texts.push(`g${level}`);
+    stacks.frame.push(2 + level, 1);
+    stacks.parent.push(level === 0 ? 1 : 2, 1);
+    stacks.self.push(0, 1000 - level);
+  }
+  const { model, cut, isCut } = stackCallers(stackModel(stacks, "weight"), 1, "weight", stacks.texts);
+  assert.ok(cut > 0);
+  assert.equal(isCut.length, model.size);
+  assert.equal(isCut.filter(Boolean).length, cut);
+  isCut.forEach((is, frame) => assert.ok(!is || model.self[frame] === model.total[frame], `frame ${frame}`));
+});

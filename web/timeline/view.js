@@ -1,5 +1,6 @@
 // The timeline: what is in sight, what is selected, and how people move.
 import { disable, copyAndSay, h, setVariable } from "../parts/dom.js";
+import { onTheme } from "../parts/theme.js";
 import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
 import { timelineInput } from "./input.js";
 import { timelineKeyed, timelineNeighbour } from "./keys.js";
@@ -423,13 +424,10 @@ export class TimelineView extends TimelineScene {
     };
     document.addEventListener("keydown", outside);
     new ResizeObserver(() => this.place()).observe(this.board);
-    /** @type {MutationObserver} */
-    const themes = new MutationObserver(() => {
-      if (!this.element.isConnected) return themes.disconnect();
+    onTheme(this.element, () => {
       this.painter.readColors();
       this.draw();
     });
-    themes.observe(document.documentElement, { attributeFilter: ["data-theme", "class"] });
   }
 
   /** @param {KeyboardEvent} event */

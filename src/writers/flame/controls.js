@@ -1,6 +1,10 @@
 // Makes the flame graph around it interactive: zoom, search, callers, details, keys, and the
-// fragment of the address, which restores all of these. The model and the view stand before this in
-// the same function.
+// fragment of the address, which restores all of these.
+import { stackPath, stackSearch } from "../../../web/data/stacks.js";
+import { stackCallers } from "../../../web/data/stacks_callers.js";
+import { stackFrameAt, stackNeighbour } from "../../../web/data/stacks_layout.js";
+import { difference_of_matches, read_picture } from "./model.js";
+import { new_view } from "./view.js";
 
 const svg = (document.currentScript && document.currentScript.ownerSVGElement) ||
     document.documentElement;
@@ -17,6 +21,7 @@ const view = new_view(svg, texts, difference);
 const state = {
   model: picture.model,
   function: -1,    // the text whose callers are shown; -1: none
+  callers: null,   // of it: {isCut, cut}
   zoomed: 0,
   current: 0,      // the frame that keys act on
   pointed: -1,     // the frame under the mouse; -1: none
@@ -88,13 +93,13 @@ function figures_of(frame) {
   const { model, zoomed } = state;
   if (difference !== null) return difference_of(frame);
   const share = (weight) => share_text(weight, picture.model.total[0]) + " of all";
-  const total = weight_text(model.totals[frame]) + ", " + share(model.total[frame]);
+  const total = weight_text(state.function >= 0 ? model.total[frame] : picture.totals[frame]) + ", " + share(model.total[frame]);
   let text = total;
   if (state.function >= 0) {
     const whole = picture.unit === "ns" ? " of its time" : " of its memory";
     if (frame > 0) text += ", " + share_text(model.total[frame], model.total[0]) + whole;
-    if (model.cut[frame] === 1) text += "; its callers are left out";
-    else if (frame === 0 && model.cut_count > 0) text += left_out_text(model.cut_count);
+    if (state.callers.isCut[frame]) text += "; its callers are left out";
+    else if (frame === 0 && state.callers.cut > 0) text += left_out_text(state.callers.cut);
     else if (model.self[frame] > 0 && model.self[frame] === model.total[frame]) {
       text += "; nothing calls it";
     }
@@ -103,7 +108,7 @@ function figures_of(frame) {
   } else if (model.self[frame] === 0) {
     text += "; self 0";
   } else {
-    text += "; self " + weight_text(model.selves[frame]) + ", " + share(model.self[frame]);
+    text += "; self " + weight_text(picture.selves[frame]) + ", " + share(model.self[frame]);
   }
   if (zoomed !== 0 && frame >= zoomed && frame < model.end[zoomed]) {
     text += "; " + share_text(model.total[frame], model.total[zoomed]) + " of the zoomed frame";
@@ -153,10 +158,12 @@ function matches() {
   ui.matched.textContent = "";
   if (state.pattern === "") return null;
   try {
-    const found = search_model(state.model, texts, state.pattern, state.match_case);
+    const expression = new RegExp(state.pattern, state.match_case ? "" : "i");
+    // The first test may throw as well: some patterns are too large only when they are used.
+    const found = stackSearch(state.model, picture.names, (name) => expression.test(name));
     const count = found.count + (found.count === 1 ? " frame" : " frames");
     if (difference === null) {
-      ui.matched.textContent = "matched: " + (100 * found.share).toFixed(1) + " % (" + count + ")";
+      ui.matched.textContent = "matched: " + (100 * found.weight / state.model.total[0]).toFixed(1) + " % (" + count + ")";
     } else {
       const { base, now } = difference_of_matches(state.model, difference, found.matches);
       ui.matched.textContent = "matched: " + count + ", " + times_text(base, now);
@@ -205,7 +212,8 @@ function show_callers(text) {
 function set_function(text) {
   // What a frame took before and now is not known by caller.
   if (text === state.function || difference !== null) return;
-  state.model = text < 0 ? picture.model : callers_of(picture.model, text);
+  state.callers = text < 0 ? null : stackCallers(picture.model, text, "weight", []);
+  state.model = text < 0 ? picture.model : state.callers.model;
   state.function = text;
   state.zoomed = 0;
   state.current = 0;
@@ -281,7 +289,7 @@ function read_fragment() {
   const is_known = (entry, which) => which > 0 && entry.name === values.get("c");
   set_function(values.has("c") ? texts.findIndex(is_known) : -1);
   const { model } = state;
-  const frame = frame_at(model, Number(values.get("y") || NaN), Number(values.get("x") || NaN));
+  const frame = stackFrameAt(model, Number(values.get("y") || NaN), Number(values.get("x") || NaN));
   const is_exact = frame > 0 && String(model.start[frame]) === values.get("x");
   state.zoomed = is_exact ? frame : 0;
   state.current = state.zoomed;
@@ -305,13 +313,11 @@ function neighbour(frame, key) {
   if (key === (view.is_inverted ? "ArrowUp" : "ArrowDown")) return model.parent[frame];
   if (key === "ArrowUp" || key === "ArrowDown") {
     // On an ancestor of the zoomed frame the only frame that is shown is the one towards it.
-    if (depth < model.depth[zoomed]) return path_to(model, zoomed)[depth + 1];
+    if (depth < model.depth[zoomed]) return stackPath(model, zoomed)[depth + 1];
     return model.end[frame] > frame + 1 ? frame + 1 : -1;
   }
   if (depth <= model.depth[zoomed]) return -1;
-  const place = place_on_level(model, depth, model.start[frame]);
-  const next = model.levels[depth][place + (key === "ArrowRight" ? 1 : -1)];
-  return next !== undefined && model.parent[next] === model.parent[frame] ? next : -1;
+  return stackNeighbour(model, frame, key === "ArrowRight" ? 1 : -1);
 }
 
 function walk(key) {

@@ -17,10 +17,8 @@
 
 #include "base/utf8.h"
 #include "wire/xml.h"
-#include "writers/flame/controls_js.h"
-#include "writers/flame/model_js.h"
+#include "writers/flame/flame_graph_js.h"
 #include "writers/flame/style_css.h"
-#include "writers/flame/view_js.h"
 #include "writers/tables/short_names.h"
 
 namespace tbtrace::writers {
@@ -114,9 +112,7 @@ class SvgPicture {
       svg_ += "<metadata class=\"data\">";
       content_.append_data(svg_);
       svg_ += "</metadata>\n";
-      write(
-          "<script><![CDATA[\n(function () {{\n\"use strict\";\n\n{}\n{}\n{}}})();\n]]></script>\n",
-          kFlameGraphModelScript, kFlameGraphViewScript, kFlameGraphScript);
+      write("<script><![CDATA[\n{}]]></script>\n", kFlameGraphScript);
     }
     svg_ += "</svg>\n";
     return std::move(svg_);

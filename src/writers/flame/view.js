@@ -1,5 +1,7 @@
 // Draws what is shown of a model: the frames in the window that are wide enough. Equal boxes share
 // one <path>, so that a zoom makes few elements however many frames there are.
+import { stackPath } from "../../../web/data/stacks.js";
+import { stackFrameAt, stackPlaceAt } from "../../../web/data/stacks_layout.js";
 
 const kSvg = "http://www.w3.org/2000/svg";
 
@@ -10,7 +12,7 @@ function new_element(name, attributes = {}) {
 }
 
 // `svg`: the picture. `texts`, `difference`: see read_picture().
-function new_view(svg, texts, difference) {
+export function new_view(svg, texts, difference) {
   const find = (selector) => svg.querySelector(selector);
   const value = (name) => Number(svg.dataset[name]);
   const margin = value("margin"), padding = value("padding"), gap = value("gap");
@@ -55,6 +57,10 @@ function new_view(svg, texts, difference) {
   }
 
   // ---- places
+
+  function level_count() {
+    return shown.model.levelStart.length - 1;
+  }
 
   // Where the window gives the width, controls may need more rows than in the still picture.
   function measure(levels) {
@@ -102,7 +108,7 @@ function new_view(svg, texts, difference) {
 
   function levels_in_window(beside) {
     const { top, bottom } = place_of_window();
-    const last_level = shown.model.levels.length - 1;
+    const last_level = level_count() - 1;
     const at = (y) => is_inverted ? Math.floor((y - geometry.top) / level_height)
                                   : Math.floor((geometry.bottom - y) / level_height);
     const [one, other] = is_inverted ? [at(top), at(bottom)] : [at(bottom), at(top)];
@@ -120,7 +126,7 @@ function new_view(svg, texts, difference) {
                               : Math.ceil((geometry.bottom - y) / level_height) - 1;
     const { model, zoomed, path } = shown;
     if (level < path.length) return path[level];
-    return frame_at(model, level, model.start[zoomed] + x * model.total[zoomed] / geometry.width);
+    return stackFrameAt(model, level, model.start[zoomed] + x * model.total[zoomed] / geometry.width);
   }
 
   // The box of a frame, in px from the left of the root's; null if it is not shown.
@@ -254,7 +260,6 @@ function new_view(svg, texts, difference) {
 
   function draw_level(drawing, level, from, to, scale) {
     const { model, matches } = shown;
-    const frames = model.levels[level];
     const y = y_of(level);
     let run = null;  // narrow neighbours
     const draw_run = () => {
@@ -263,8 +268,8 @@ function new_view(svg, texts, difference) {
       }
       run = null;
     };
-    for (let place = place_on_level(model, level, from); place < frames.length; ++place) {
-      const frame = frames[place];
+    for (let place = stackPlaceAt(model, level, from); place < model.levelStart[level + 1]; ++place) {
+      const frame = model.levelFrames[place];
       if (model.start[frame] >= to) break;
       const x = (model.start[frame] - from) * scale;
       const width = model.total[frame] * scale;
@@ -337,9 +342,9 @@ function new_view(svg, texts, difference) {
     const { model, zoomed, path, matches } = shown;
     if (level < path.length) return matches[path[level]] === 1;
     const least = kNarrowest * model.total[zoomed] / geometry.width;
-    return model.levels[level].some((frame) => matches[frame] === 1 && frame > zoomed &&
-                                               frame < model.end[zoomed] &&
-                                               model.total[frame] >= least);
+    return model.levelFrames.subarray(model.levelStart[level], model.levelStart[level + 1])
+      .some((frame) => matches[frame] === 1 && frame > zoomed && frame < model.end[zoomed] &&
+                       model.total[frame] >= least);
   }
 
   function scrolled() {
@@ -365,22 +370,22 @@ function new_view(svg, texts, difference) {
     // `matches`: by frame, null without a search.
     show(model, zoomed, matches) {
       const is_new = shown === null || shown.model !== model;
-      shown = { model, zoomed, matches, path: path_to(model, zoomed) };
-      if (is_new) fit(model.levels.length);
+      shown = { model, zoomed, matches, path: stackPath(model, zoomed) };
+      if (is_new) fit(level_count());
       if (is_new && owns_page) window.scrollTo(0, is_inverted ? 0 : geometry.height);
       draw();
       keep_in_view();
     },
 
     resize() {
-      fit(shown.model.levels.length);
+      fit(level_count());
       draw();
       keep_in_view();
     },
 
     // For paper, which has no window.
     draw_all() {
-      draw([0, shown.model.levels.length - 1]);
+      draw([0, level_count() - 1]);
       details.setAttribute("transform",
                            "translate(0 " + (geometry.bottom - value("bottom")) + ")");
     },
@@ -391,7 +396,7 @@ function new_view(svg, texts, difference) {
     // The same for the lowest level with a match that is wide enough, if none is in the window.
     reveal_match() {
       if (shown.matches === null || !owns_page) return;
-      const levels = [...shown.model.levels.keys()].filter(has_match);
+      const levels = [...Array(level_count()).keys()].filter(has_match);
       if (levels.length > 0 && !levels.some((level) => distance_to(level) === 0)) {
         scroll_to(levels[0]);
       }

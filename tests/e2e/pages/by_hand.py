@@ -30,6 +30,18 @@ class Hand:
         return self.page.locator("#main details.menu", has=self.page.locator(f"summary:text-is('{label}')")).first
 
 
+def check_focus(page, where, selector, key, within=None):
+    """A key on an element leaves the focus there, or within what is around it."""
+    place = page.locator(selector).locator("visible=true").first
+    element = place.element_handle()
+    place.focus()
+    page.keyboard.press(key)
+    stays = page.evaluate("([one, around]) => around ? document.activeElement.matches(around) : document.activeElement === one",
+                          [element, within])
+    now = page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
+    check(stays, f"{where}: {key} on {selector} takes the focus away to {now}")
+
+
 def check_menu(hand, where, label):
     """A press elsewhere closes it, and Esc, which gives the focus back."""
     menu, is_open = hand.menu(label), "(menu) => menu.open"

@@ -21,7 +21,7 @@ import xml.etree.ElementTree as ElementTree
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
-from e2e.pages.by_hand import Hand, check_columns, check_help, check_menu
+from e2e.pages.by_hand import Hand, check_columns, check_focus, check_help, check_menu
 from e2e.pages.hostile import write_hostile_trace
 from e2e.pages.page_test import AXE, DESK, PHONE, VIOLATIONS
 
@@ -203,6 +203,51 @@ def check_by_hand(browser, file):
         opened.close()
 
 
+def check_flame_focus(browser, file):
+    """Keys go on where they were: with another theme, without a zoom, with frames of the path and of the table."""
+    opened = Opened(browser, file, DESK)
+    page, where = opened.page, file.name
+    page.wait_for_selector(".comparison .grid-body .row")
+    page.keyboard.press("?")
+    keys = page.locator("dialog[open] kbd").all_inner_texts()
+    check("t" in keys and not {"1", "h", "f"} & set(keys), f"{where}: the help has the keys of this page alone: {keys}")
+    page.keyboard.press("Escape")
+    for selector in (".comparison .grid", ".flame-board", ".flame-tools button", ".flame-name", "header.top button >> nth=1"):
+        check_focus(page, where, selector, "t")
+    page.focus(".flame-board")
+    for name in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(name)
+    check_focus(page, where, ".flame-path button", "Enter", ".flame-board")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    check_focus(page, where, ".flame-tools button:has-text('Reset zoom')", "Enter")
+    check(".zoom=" not in address_of(page), f"{where}: the button resets the zoom")
+    check_focus(page, where, ".flame-name", "Enter", ".flame-name")
+    opened.close()
+
+
+def check_double_click(browser, file):
+    """A double click zooms as a click does, also where the page ends below the picture, and selects no text."""
+    paths = []
+    for press in ("click", "dblclick"):
+        opened = Opened(browser, file, DESK)
+        page = opened.page
+        page.wait_for_selector(".flame-board")
+        for row, share in ((2, 0.5), (1, 0.9), (2, 0.2), (3, 0.2)):
+            page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+            box = page.locator(".flame-canvas").bounding_box()
+            place = (box["x"] + box["width"] * share, box["y"] + 19 * row + 9)
+            getattr(page.mouse, press)(*place)
+            paths.append((press, page.inner_text(".flame-path")))
+            check(page.evaluate("getSelection().toString()") == "", f"{file.name}: {press} selects text")
+            page.focus(".flame-board")
+            page.keyboard.press("Escape")
+        opened.close()
+    half = len(paths) // 2
+    check([path for _, path in paths[:half]] == [path for _, path in paths[half:]], f"{file.name}: {paths}")
+    check(any("\u203a" in path for _, path in paths), f"{file.name}: nothing was zoomed")
+
+
 def check_svg(browser, file):
     """The script says of each frame what the still picture says; what is gone and new is marked."""
     opened = Opened(browser, file, DESK)
@@ -274,6 +319,8 @@ def main():
             if number == 0:
                 check_use(browser, page)
                 check_by_hand(browser, page)
+                check_flame_focus(browser, page)
+            check_double_click(browser, page)
             check_svg(browser, svg)
         check_hostile(browser, options.tbtrace, folder)
         browser.close()

@@ -20,7 +20,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
-from e2e.pages.by_hand import Hand, check_gap_link, check_help
+from e2e.pages.by_hand import Hand, check_focus, check_gap_link, check_help
 from e2e.pages.hostile import write_hostile_trace
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
@@ -152,9 +152,16 @@ def check_keys(browser, file):
         press("Enter")
         orders.append(page.evaluate("document.activeElement.closest('[aria-sort]')?.getAttribute('aria-sort')"))
     check(sorted(map(str, orders)) == ["ascending", "descending"], f"the focus stays at the column that was sorted: {orders}")
-    page.evaluate("document.activeElement.blur()")
+    page.evaluate("document.querySelector('nav.views a[href=\"#view=modules\"]').click()")
+    page.wait_for_selector("#main .grid-header .sort")
+    check_focus(page, "modules", "#main .grid-header .sort", "Enter", ".sort")
     page.evaluate("document.querySelector('nav.views a[href=\"#view=flame_graph\"]').click()")
     page.wait_for_selector("#main .flame-board")
+    for selector in ("#main .flame-tools button", "#main .flame-name", "#main .choice", "#main .flame-board"):
+        check_focus(page, "flame graph", selector, "t")
+    page.locator("#main .flame-name").first.click()
+    page.keyboard.press("c")
+    check_focus(page, "callers", "#main .flame-tools button:has-text('Back to all frames')", "Enter")
     page.focus("#main .flame-board")
     before = page.evaluate("location.hash")
     for key in ("ArrowDown", "ArrowDown", "Enter"):

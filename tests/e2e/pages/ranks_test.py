@@ -16,7 +16,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
-from e2e.pages.by_hand import Hand, check_columns, check_help, check_menu
+from e2e.pages.by_hand import Hand, check_columns, check_focus, check_help, check_menu
 from e2e.pages.compare_test import Opened, address_of
 from e2e.pages.hostile import NAMES
 from e2e.pages.page_test import AXE, DESK, PHONE, VIOLATIONS
@@ -109,6 +109,60 @@ def check_use(browser, file, truth):
     opened.close()
 
 
+def check_step_picture(browser, file):
+    """The picture of a step by wheel and drag; its zoom stays with other ranks, and one rank stays chosen."""
+    opened = Opened(browser, file, DESK)
+    page = opened.page
+    page.wait_for_selector(".step-plot .step-rank")
+    # The times on the axis say what is in sight.
+    shown = lambda: page.locator(".step-plot > text:not(.step-rank)").evaluate_all(
+        "(all) => all.map((one) => [one.textContent, Math.round(one.getAttribute('x'))]).filter(([text]) => /s$/.test(text))")
+    whole = shown()
+    page.locator(".step-board").scroll_into_view_if_needed()
+    box = page.locator(".step-plot").bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + 30)
+    page.mouse.move(*middle)
+    page.keyboard.down("Control")
+    for _ in range(6):
+        page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    page.wait_for_selector(".step-lines button:has-text('Whole step'):not([aria-disabled=true])")
+    zoomed = shown()
+    check(zoomed != whole, f"Ctrl and the wheel zoom: {zoomed}")
+    page.mouse.down()
+    page.mouse.move(middle[0] + 150, middle[1], steps=4)
+    page.mouse.up()
+    dragged = shown()
+    check(dragged != zoomed, f"a drag pans: {dragged}")
+    boxes = page.locator(".rank-choices input:checked")
+    ranks = boxes.count()
+    boxes.last.click()
+    check(boxes.count() == ranks - 1 and shown() == dragged, f"a rank less leaves the zoom: {shown()}, {dragged}")
+    while boxes.count() > 1:
+        boxes.last.click()
+    check(page.locator(".toast").is_hidden(), "nothing to say yet")
+    boxes.last.click()
+    page.wait_for_selector(".toast:not([hidden])")
+    check("At least one rank" in page.inner_text(".toast") and boxes.count() == 1, page.inner_text(".toast"))
+    opened.close()
+
+
+def check_theme(browser, file):
+    """Another theme changes the colours of the maps, and nothing else."""
+    opened = Opened(browser, file, DESK)
+    page = opened.page
+    page.wait_for_selector(".cell-board")
+    picture = lambda: page.locator(".cell-canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())")
+    before = picture()
+    for selector in (".cell-board", ".ranks .choice", ".step-board", ".ranks .grid"):
+        check_focus(page, file.name, selector, "t")
+        page.keyboard.press("t")
+    check(picture() == before, "the theme is that of before")
+    page.keyboard.press("t")
+    check(all(one != other for one, other in zip(picture(), before)), "the maps have the colours of the theme")
+    opened.close()
+
+
 def check_by_hand(browser, file):
     """The choices, the ranks, the menus and the cells, by a mouse and by a finger."""
     for touches in (False, True):
@@ -192,6 +246,8 @@ def main():
         check_looks(browser, pages["pipeline"], [(DESK, "dark")], options.screenshots)
         check_use(browser, pages["slow"], slow)
         check_by_hand(browser, pages["slow"])
+        check_step_picture(browser, pages["slow"])
+        check_theme(browser, pages["slow"])
         check_left_out(browser, pages["many"])
         check_hostile(browser, options.tbtrace, folder / "hostile")
         browser.close()

@@ -1,5 +1,5 @@
 // A field to choose one of several, with its name beside it.
-import { h } from "../parts/dom.js";
+import { h } from "./dom.js";
 
 /**
  * @param {string} label

@@ -1,6 +1,6 @@
 // What people read about the frames of a flame graph.
-import { h } from "./dom.js";
-import { formatValue } from "./format.js";
+import { h } from "../parts/dom.js";
+import { formatValue } from "../parts/format.js";
 import { stackKindNames, stackKinds, stackPath } from "../data/stacks.js";
 
 /** Of deeper stacks the path leaves out the middle. */

@@ -1,5 +1,6 @@
 // Draws a flame graph on a canvas: the boxes in sight, their texts, and what is selected.
-import { h, onPrint, paperWidth, setVariable } from "./dom.js";
+import { h, onPrint, paperWidth, setVariable } from "../parts/dom.js";
+import { onTheme } from "../parts/theme.js";
 import { stackBoxes, stackFrameAt } from "../data/stacks_layout.js";
 import { stackKinds, stackPath } from "../data/stacks.js";
 import { stackBareName, stackShortName } from "../data/stacks_names.js";
@@ -44,6 +45,7 @@ const flameSigns = ["", "\u2212 ", "+ "];
  * @property {HTMLElement} element
  * @property {(state: FlameState) => void} show
  * @property {(frame: number) => void} reveal scrolls to a frame's level
+ * @property {() => void} focus
  */
 
 /**
@@ -255,7 +257,8 @@ export function flameCanvas(name, events) {
   canvas.addEventListener("mousemove", hover);
   canvas.addEventListener("mouseleave", () => hover(null));
   canvas.addEventListener("click", (event) => {
-    const frame = hit(event);
+    // Below the second press of a double click is another frame by now.
+    const frame = event.detail > 1 ? -1 : hit(event);
     if (frame < 0) return;
     // On a phone nothing else would hide the tooltip again.
     hover(null);
@@ -270,13 +273,7 @@ export function flameCanvas(name, events) {
     isPaper = begins;
     draw();
   });
-  // Themes change the colours, and the browser's zoom the pixels.
-  const themes = new MutationObserver(() => {
-    // At once: before printing there is no next frame.
-    if (canvas.isConnected) draw();
-    else themes.disconnect();
-  });
-  themes.observe(document.documentElement, { attributeFilter: ["data-theme", "class"] });
+  onTheme(canvas, draw);
 
   return {
     element,
@@ -305,6 +302,7 @@ export function flameCanvas(name, events) {
       else if (y + flameRow > board.scrollTop + tall) board.scrollTop = y + 3 * flameRow - tall;
       soon();
     },
+    focus: () => board.focus({ preventScroll: true }),
   };
 }
 
