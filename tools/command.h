@@ -26,10 +26,10 @@ enum class Inputs {
 };
 
 struct Command {
-  std::string_view name;  ///< of several words if an option of a verb makes it: `gpu --gaps`
-  std::string_view summary;          ///< one line for `tbtrace --help`
-  std::string_view usage;            ///< the text after `tbtrace VERB`
-  std::string_view about;            ///< some lines for `tbtrace VERB --help`
+  std::string_view name;     ///< of several words if an option of a verb makes it: `gpu --gaps`
+  std::string_view summary;  ///< one line for `tbtrace --help`
+  std::string_view usage;    ///< the text after `tbtrace VERB`
+  std::string_view about;    ///< some lines for `tbtrace VERB --help`
   std::vector<OptionGroup> options;  ///< in addition to standard_options()
   std::vector<Example> examples;
   Inputs inputs = Inputs::needed;

@@ -96,7 +96,7 @@ Result<DiffChoice> choice_of(const OptionParser& parser) {
       return wrong("--run-noise takes a share such as 2%");
     }
   }
-  for (const std::string_view name : list_of(parser.text("by"))) {
+  for (const std::string_view name : list_of(parser.text("group-by"))) {
     const DiffBy by = *diff_by_named(name);
     if (std::ranges::find(choice.text.by, by) == choice.text.by.end()) choice.text.by.push_back(by);
   }
@@ -275,7 +275,7 @@ Command diff_command() {
                       "not tell, 7 if the sides cannot be compared",
               .is_list = true}}},
            {"Rows",
-            {{.name = "by",
+            {{.name = "group-by",
               .value = "WHAT",
               .help = "what to divide the step by (default: all but shape)",
               .choices = {"part", "operator", "shape", "kernel", "module", "line"},

@@ -43,7 +43,8 @@ int write_documents(const std::string& folder) {
   using namespace tbtrace::tools;
   const std::vector<Command> verbs = commands();
   std::vector<Command> words = verbs;  // what can be completed: the others begin with one of them
-  std::erase_if(words, [](const Command& verb) { return verb.name.find(' ') != std::string::npos; });
+  std::erase_if(words,
+                [](const Command& verb) { return verb.name.find(' ') != std::string::npos; });
   const std::pair<const char*, std::string> documents[] = {
       {"tbtrace.1", man_page(verbs, tbtrace::version())},
       {"commands.md", command_reference(verbs)},

@@ -38,7 +38,8 @@ int run_picture(const FlopsOptions& options, const OptionParser& parser) {
   ReadOptions reading = standard.reading;
   reading.arguments = table_named("flops")->arguments;
   Console console(standard.console);
-  InputLoop loop(std::string(parser.command().name), standard, reading, console, {.needs_all = true, .rank = *rank});
+  InputLoop loop(std::string(parser.command().name), standard, reading, console,
+                 {.needs_all = true, .rank = *rank});
   if (const int code = loop.find(); code != kDone) return code;
   if (loop.size() > 1) return parser.wrong("a roofline picture is of one input");
   return loop.run(
@@ -51,7 +52,8 @@ int run_picture(const FlopsOptions& options, const OptionParser& parser) {
           if (!picture.ok()) return picture.status();
           return write_text(*picture, output_of(standard), standard.overwrite);
         };
-        return finish_work(draw, subjects_of(std::string(parser.command().name), standard), console);
+        return finish_work(draw, subjects_of(std::string(parser.command().name), standard),
+                           console);
       },
       {});
 }

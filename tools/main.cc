@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -24,7 +27,8 @@ namespace {
 
 void print_help() {
   std::cout << "tbtrace: " << tbtrace::tools::kProgramSummary
-            << "\n\nUsage: tbtrace VERB [OPTIONS] INPUT...\n\nVerbs:\n";
+            << "\n\nUsage: tbtrace VERB [OPTIONS] INPUT...\n       tbtrace INPUT...   "
+               "the summary\n\nVerbs:\n";
   const std::vector<tbtrace::tools::Command> commands = tbtrace::tools::commands();
   std::size_t width = 0;
   for (const auto& command : commands) width = std::max(width, command.name.size() + 2);
@@ -39,8 +43,9 @@ void print_help() {
   }
 }
 
-/// Takes the further words of a verb, such as --gaps of `gpu --gaps`, out of the arguments; false if
-/// they are not there. `check --threads` is one, `check --threads 4` says how many threads to use.
+/// Takes the further words of a verb, such as --gaps of `gpu --gaps`, out of the arguments; false
+/// if they are not there. `check --threads` is one, `check --threads 4` says how many threads to
+/// use.
 bool take_words(std::string_view words, std::vector<std::string>& arguments) {
   const std::size_t space = words.find(' ');
   const std::string option(words.substr(0, space));
@@ -84,17 +89,17 @@ int run_verb(std::vector<tbtrace::tools::Command> commands, const std::string& v
     const std::optional<int> code = parser.parse(arguments);
     return code ? *code : command.run(parser);
   }
+  if (std::error_code failed; std::filesystem::exists(verb, failed)) {
+    arguments.insert(arguments.begin(), verb);
+    return run_verb(std::move(commands), "summary", std::move(arguments), console);
+  }
   console.error(verb, "is not a verb" + tbtrace::suggestion(verb, names) + "; see tbtrace --help");
   return tbtrace::tools::kWrongUsage;
 }
 
 int run(const std::vector<std::string>& words, tbtrace::tools::Console& console) {
-  if (words.empty()) {
-    console.error("", "no verb was named; see tbtrace --help");
-    return tbtrace::tools::kWrongUsage;
-  }
   const std::vector<tbtrace::tools::Command> commands = tbtrace::tools::commands();
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     if (words.size() > 1) return run_verb(commands, words[1], {"--help"}, console);
     print_help();
     return tbtrace::tools::kDone;

@@ -21,9 +21,11 @@ constexpr const char* kAbout =
     "kernels, modules, lines and stacks over all ranks; steps, GPU use and memory of each;\n"
     "collectives, and who holds up the job. The verbs for tables read it like a trace; add adds\n"
     "files up, in any order and any tree. Several inputs give one file of all. Figures are exact.\n"
-    "With --for diff, a file of at most 100 KB that stands for runs of a program, to compare later\n"
+    "With --for diff, a file of at most 100 KB that stands for runs of a program, to compare "
+    "later\n"
     "runs with: tbtrace diff base.tbb new.json.gz. Each input is a run: a trace, a folder with\n"
-    "those of its ranks, or such a file, whose runs are taken over. Five runs or more show how much\n"
+    "those of its ranks, or such a file, whose runs are taken over. Five runs or more show how "
+    "much\n"
     "runs vary, so that a single new run can get a verdict. Rows are kept to 99 % of the time.\n";
 
 int save_runs(const StandardOptions& standard, const std::string& output) {

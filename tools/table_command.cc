@@ -179,9 +179,8 @@ Command table_command(const TableDescription& table) {
 }
 
 int run_table(const OptionParser& parser) {
-  const TableDescription& table = **std::ranges::find(tables(), parser.command().name, [](const TableDescription* each) {
-    return verb_of(*each);
-  });
+  const TableDescription& table = **std::ranges::find(
+      tables(), parser.command().name, [](const TableDescription* each) { return verb_of(*each); });
   const Result<OptionValues> given = given_options(table, parser);
   if (!given.ok()) return parser.wrong(given.status().message());
   const bool each = parser.flag("each");

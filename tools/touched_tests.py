@@ -85,7 +85,7 @@ def touched(files):
         elif parts[0] == "docs":
             tests |= OF_COMMAND_LINE
         elif parts[0] == "tools" and file.endswith((".h", ".cc")):
-            tests |= OF_PROGRAMS | {"cupti"}  # whose doctor is a verb
+            tests |= OF_PROGRAMS | {"cupti"}  # whose part of --version --verbose is a test
         elif parts[0] == "tests" and len(parts) > 2 and parts[1] not in ("data", "fixtures", "support") \
                 and parts[-1] != "CMakeLists.txt" and not NOT_HERE.match(file):
             tests.add(parts[1])

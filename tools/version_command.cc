@@ -16,7 +16,8 @@ namespace tbtrace::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "Prints the version; with --verbose, also which libraries this build has and whether the work of GPUs can be recorded on this\n"
+    "Prints the version; with --verbose, also which libraries this build has and whether the work "
+    "of GPUs can be recorded on this\n"
     "machine; where it cannot, the reason and what to do. It tries it, which initialises CUDA for\n"
     "a moment. With --strict the exit code is 1 where GPUs cannot be recorded.\n";
 
@@ -87,7 +88,8 @@ Command version_command() {
                      .value = "F",
                      .help = "text or json",
                      .choices = {"text", "json"}}}}},
-      .examples = {{"tbtrace --version --verbose", "can GPUs be recorded here? if not: why, what to do"},
+      .examples = {{"tbtrace --version --verbose",
+                    "can GPUs be recorded here? if not: why, what to do"},
                    {"tbtrace --version --strict && train", "train only where they can"},
                    {"tbtrace --version --format json", "for scripts"}},
       .inputs = Inputs::none,

@@ -1,6 +1,7 @@
 // What this build of the library can do, where builds differ, and what this machine allows.
 // Values; safe from any thread. In target tbtrace::core, which does not know whether tbtrace::torch
-// was built: in CMake, check `if(TARGET tbtrace::torch)`. `tbtrace --version --verbose` prints all of this.
+// was built: in CMake, check `if(TARGET tbtrace::torch)`. `tbtrace --version --verbose` prints all
+// of this.
 #pragma once
 
 #include <string>
@@ -56,7 +57,7 @@ struct Capabilities {
 
 Capabilities capabilities();
 
-/// What `tbtrace --version --verbose --format json` prints: `"schema": "tbtrace.doctor/1"`.
+/// What `tbtrace --version --verbose --format json` prints: `"schema": "tbtrace.capabilities/1"`.
 std::string capabilities_json(const Capabilities& capabilities, const DeviceTracing& tracing);
 
 }  // namespace tbtrace

@@ -108,7 +108,7 @@ struct LinesOptions {
   /// Whether the files of libraries have rows: torch, Python's own, installed packages. Without,
   /// what they did is done by the lines that called them. The package that the program was started
   /// as (`python -m vllm...`) is not a library.
-  bool libraries = true;
+  bool libraries = false;
 };
 
 /// The arguments that line_table() reads.

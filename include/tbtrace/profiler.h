@@ -45,8 +45,9 @@ namespace TBTRACE_EXPORT tbtrace {
 class Profiler;
 
 /// What is recorded: operators and ranges of the host, or device activity.
-/// GPUs need NVIDIA's driver and CUPTI, which is loaded on first use; `tbtrace --version --verbose` says whether
-/// recording works and why not. If GPUs cannot be recorded, everything else is, with one warning.
+/// GPUs need NVIDIA's driver and CUPTI, which is loaded on first use; `tbtrace --version --verbose`
+/// says whether recording works and why not. If GPUs cannot be recorded, everything else is, with
+/// one warning.
 enum class Activity : std::uint8_t { cpu, cuda };
 
 struct ExperimentalOptions {

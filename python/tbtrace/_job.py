@@ -153,10 +153,10 @@ class Job:
         """
         return self.partial.modules(group_by, depth=depth)
 
-    def lines(self, *, libraries: bool = True) -> _tbtrace.Table:
-        """Lines and functions of the program, summed over all traces. Times are integers in ns.
+    def lines(self, *, libraries: bool = False) -> _tbtrace.Table:
+        """Lines and functions of the program's own code, summed over all traces. Times are integers in ns.
 
-            job.lines(libraries=False).to_pandas()
+            job.lines(libraries=True).to_pandas()
         """
         return self.partial.lines(libraries=libraries)
 

@@ -59,7 +59,7 @@ std::string capabilities_json(const Capabilities& capabilities, const DeviceTrac
     json.text(value);
   };
   json.begin_object();
-  member("schema", "tbtrace.doctor/1");
+  member("schema", "tbtrace.capabilities/1");
   member("version", capabilities.version);
   member("gzip_library", capabilities.gzip_library);
   for (const auto& [key, is_there] : {std::pair{"zstd", capabilities.zstd},

@@ -277,9 +277,9 @@ void add_modules(Content& content, const Trace& trace) {
 }
 
 void add_lines(Content& content, const Trace& trace) {
-  const LineTable all = *line_table(trace);
+  const LineTable all = *line_table(trace, {.libraries = true});
   add_lines_to(content, TableId::lines, "lines", all);
-  add_lines_to(content, TableId::own_lines, "lines.own", *line_table(trace, {.libraries = false}));
+  add_lines_to(content, TableId::own_lines, "lines.own", *line_table(trace));
   add_waiting(content, "lines", all.waiting_ns);
   add_flag(content, kHasShapes, all.has_shapes);
   add_flag(content, kHasMemory, !trace.memory().empty());

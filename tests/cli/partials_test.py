@@ -32,7 +32,7 @@ MOST_BYTES = 8 << 20  # of a trace below FOLDER
 OF_EACH = ["steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive", "check --threads"]
 OF_ALL = ["kernels", "kernels --group-by launch", "kernels --group-by operator", "kernels --group-by family",
           "kernels --group-by label", "modules", "modules --group-by layer", "modules --group-by type",
-          "lines", "lines --own-code"]
+          "lines", "lines --all-code"]
 GROUPINGS = ["", "--group-by-input-shape", "--group-by-overload-name --group-by-input-shape", "--group-by-stack-n 5",
              "--group-by-stack-n 5 --group-by-input-shape"]
 WEIGHTS = ["self_cpu_time_total", "self_device_time_total", "cpu_memory"]

@@ -44,7 +44,7 @@ void make_tables(const Partial& partial) {
     make_text(modules_report(partial, options));
   }
   make_text(lines_report(partial));
-  make_text(lines_report(partial, {.libraries = false}));
+  make_text(lines_report(partial, {.libraries = true}));
   make_text(steps_report(partial));
   make_text(gpu_report(partial));
   make_text(gpu_report(partial, {.by_stream = true}));

@@ -90,7 +90,7 @@ build_all || fail_build "failed"
 tbtrace=$build/tools/tbtrace
 
 printf '== tbtrace --version --verbose\n'
-"$tbtrace" doctor || true
+"$tbtrace" --version --verbose || true
 printf '== checks\n'
 arguments=(--program "$build/tests/gpu/gpu_checks" --tbtrace "$tbtrace" --results "$results")
 arguments+=(--built $((SECONDS - start)) --seconds $((seconds - SECONDS)))

@@ -55,7 +55,7 @@ TABLES = [
     (lambda trace: trace.modules("layer"), "modules --group-by layer"),
     (lambda trace: trace.modules(figures="plugin"), "modules --compat plugin"),
     (lambda trace: trace.lines(), "lines"),
-    (lambda trace: trace.lines(libraries=False), "lines --own-code"),
+    (lambda trace: trace.lines(libraries=True), "lines --all-code"),
     (lambda trace: trace.lines(view="memory"), "lines --view memory"),
     (lambda trace: trace.lines(source_root=ROOT / "examples"), f"lines --source-root {ROOT}/examples"),
     (lambda trace: trace.gpu(), "gpu"),

@@ -262,7 +262,7 @@ def optimizer_time_invented(tbtrace):
 
 @case
 def own_code_transformers(tbtrace):
-    lines = tbtrace.rows("lines", "trace.json", "--own-code")
+    lines = tbtrace.rows("lines", "trace.json")
     check_equal({row["file"] for row in lines}, {"train_hf.py", "[unattributed]"}, "files")
     first = lines[0]
     check_equal(first["function"], "train_step", "the most expensive line is that of")

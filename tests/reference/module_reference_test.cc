@@ -35,7 +35,7 @@ TEST(LinesOfResNet50, HaveNearlyAllKernels) {
     SCOPED_TRACE(file);
     const Result<Trace> trace = read_trace(file, {.arguments = kLineArguments});
     ASSERT_TRUE(trace.ok()) << trace.status().message();
-    const LineTable table = *line_table(*trace);
+    const LineTable table = *line_table(*trace, {.libraries = true});
     ASSERT_FALSE(table.lines.empty());
     EXPECT_EQ(table.lines[0].function, "_conv_forward");
     EXPECT_EQ(table.lines[0].line, 440);

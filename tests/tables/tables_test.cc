@@ -172,7 +172,7 @@ TEST(Tables, OptionsHaveTheirDefaults) {
   EXPECT_EQ(gpu.option("steps")->help, steps_option().help);
   EXPECT_EQ(gpu.option("figures")->type, figures_option("", "").type);
   EXPECT_EQ(gpu.option("depth"), nullptr);
-  EXPECT_TRUE(complete_options(*table_named("lines"), {})->flag("libraries"));
+  EXPECT_FALSE(complete_options(*table_named("lines"), {})->flag("libraries"));
   EXPECT_THAT(complete_options(*table_named("kernels"), {})->texts("group_by"),
               testing::ElementsAre("name"));
 }

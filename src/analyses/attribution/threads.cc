@@ -93,7 +93,8 @@ operators | integer | on all threads
 ranges | integer | on all threads
 )"),
       .sort_keys = {"busy_ns", "operators", "ranges"},
-      .examples = {{"tbtrace check --threads trace.json.gz --sort-by busy_ns", "the threads that did most"},
+      .examples = {{"tbtrace check --threads trace.json.gz --sort-by busy_ns",
+                    "the threads that did most"},
                    {"tbtrace check --threads ranks/ --format csv -o threads.csv",
                     "those of all ranks, for a spreadsheet"}},
       .no_rows = {"the trace has no ranges on the host"},

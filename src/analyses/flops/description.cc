@@ -106,17 +106,18 @@ input_shapes | text or null | sizes of the inputs, as `tbtrace ops` shows them
       .sort_keys = {"device_time_total_ns", "cpu_time_total_ns", "flops", "macs", "flops_per_s",
                     "peak_share"},
       .examples =
-          {{"tbtrace model --by operator trace.json.gz", "what took longest, and how fast it computed"},
+          {{"tbtrace model --by operator trace.json.gz",
+            "what took longest, and how fast it computed"},
            {"tbtrace model --by operator trace.json.gz --group-by-input-shape --sort-by flops",
             "by input shapes, most operations first"},
-           {"tbtrace model --by operator trace.json.gz --steps 3-5 --peak-tflops 148 --peak-bandwidth 4000",
+           {"tbtrace model --by operator trace.json.gz --steps 3-5 --peak-tflops 148 "
+            "--peak-bandwidth 4000",
             "of three steps, on a device that is not in the table"},
            {"tbtrace model --by operator trace.json.gz -o roofline.svg", "a roofline picture"}},
       .no_rows = {"the trace has no operators"},
       .in_partials = InPartials::by_source,
-      .make = [](const Trace& trace, const OptionValues& values) {
-        return flops_report(trace, flops_options(values));
-      },
+      .make = [](const Trace& trace,
+                 const OptionValues& values) { return flops_report(trace, flops_options(values)); },
       .verb = "model --by operator"};
   return kTable;
 }

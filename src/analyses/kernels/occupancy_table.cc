@@ -94,7 +94,9 @@ constexpr Column kColumns[] = {
         "that are used if all blocks take equally long"),
     Column::of<[](const Row& row) { return row.group.occupancy_percent; }>(
         "occupancy_percent",
-        "estimated achieved occupancy as the profiler recorded it, 0 to 100: the mean by duration. See ""above for where it differs"),
+        "estimated achieved occupancy as the profiler recorded it, 0 to 100: the mean by duration. "
+        "See "
+        "above for where it differs"),
 };
 
 template <Limit kLimit>

@@ -61,7 +61,7 @@ process | text | id of the process that allocated
 device | text | `cpu`, `cuda:0`
 operator | text | the innermost operator that was open on the thread that allocated; `[unattributed]` without one; `[before the recording]` and `[unknown]` by the rules below
 module | text or null | the innermost `nn.Module` frame around it
-line | text or null | the innermost line of the user's own code, as `tbtrace lines --own-code` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
+line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
 category | text | `parameter`, `optimizer_state`, `input`, `temporary`, `activation`, `gradient`, `unknown`
 category_estimated | boolean | true for every recorded allocation, because trace files have no categories (rules below); false for `[before the recording]` and `[unknown]`
 bytes | integer | sum of the allocations
@@ -82,7 +82,7 @@ process | text | id of the process that allocated
 device | text | `cpu`, `cuda:0`
 operator | text | the innermost operator that was open on the thread that allocated; `[unattributed]` without one; `[before the recording]` by the rules below
 module | text or null | the innermost `nn.Module` frame around it
-line | text or null | the innermost line of the user's own code, as `tbtrace lines --own-code` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
+line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
 category | text | `parameter`, `optimizer_state`, `input`, `temporary`, `activation`, `gradient`, `unknown`
 category_estimated | boolean | true for every recorded allocation, because trace files have no categories (rules below); false for `[before the recording]`
 bytes | integer | its size

@@ -95,10 +95,9 @@ without_address | integer | records whose address is not in the file
                    .otherwise = "cost",
                    .choices = {"cost", "memory"}},
                   {.name = "libraries",
-                   .spelling = "own-code",
-                   .help = "no rows for torch, Python and installed packages; what they did counts "
-                           "for the lines that called them",
-                   .is_on = true},
+                   .spelling = "all-code",
+                   .help = "rows for torch, Python and installed packages too; else what they did "
+                           "counts for the lines of your own code that called them"},
                   {.name = "source_root",
                    .spelling = "source-root",
                    .type = OptionType::folder,
@@ -108,15 +107,15 @@ without_address | integer | records whose address is not in the file
       .sort_keys = {"device_time_total_ns", "self_device_time_ns", "cpu_time_total_ns",
                     "self_cpu_time_ns", "cpu_memory_bytes"},
       .examples =
-          {{"tbtrace lines trace.json.gz", "the lines that used the GPU most themselves"},
+          {{"tbtrace lines trace.json.gz", "your lines that used the GPU most"},
            {"tbtrace lines trace.json.gz --sort-by cpu_time_total_ns", "with what they called"},
-           {"tbtrace lines trace.json.gz --own-code", "which of your lines"},
-           {"tbtrace lines trace.json.gz --view memory --own-code",
+           {"tbtrace lines trace.json.gz --all-code", "with the lines of libraries"},
+           {"tbtrace lines trace.json.gz --view memory",
             "which of your lines held the memory at the peak"},
            {"tbtrace lines trace.json.gz --view memory --sort-by self_growth_per_step_bytes",
             "which lines leak"},
-           {"tbtrace lines trace.json.gz --own-code --source-root .", "with the text of each line"},
-           {"tbtrace lines ranks/ --own-code --sum-inputs", "those of all ranks together"},
+           {"tbtrace lines trace.json.gz --source-root .", "with the text of each line"},
+           {"tbtrace lines ranks/ --sum-inputs", "those of all ranks together"},
            {"tbtrace lines trace.json.gz --format csv -o lines.csv",
             "for a spreadsheet, with whole paths"}},
       .no_rows_with = [](const OptionValues& values) -> NoRows {
@@ -128,7 +127,7 @@ without_address | integer | records whose address is not in the file
           return {"the trace has no lines of source", NeededData::stacks,
                   "its stacks name modules only"};
         return {"the trace has no lines of the program's own", NeededData::stacks,
-                "its stacks name only libraries, or no lines. Leave --own-code out to see which"};
+                "its stacks name only libraries, or no lines. --all-code shows which"};
       },
       .in_partials = InPartials::summed,
       .make =

@@ -51,7 +51,7 @@ void launch(TraceBuilder& builder, std::string_view name, std::int64_t start, st
                 .correlation = correlation});
 }
 
-/// As in the summary and in `lines --own-code`: not that of the library, and in a backward pass
+/// As in the summary and in `lines`: not that of the library, and in a backward pass
 /// that of the operator whose gradient is computed.
 TEST(KernelSummary, ByLineIsByTheLinesOfTheUsersOwnCode) {
   ModelRows rows;

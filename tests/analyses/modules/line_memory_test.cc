@@ -100,8 +100,8 @@ TEST(LineMemory, OfChosenStepsIsWhatTheirRangesDid) {
 }
 
 TEST(LineMemory, OfEachDeviceHasRowsOfItsOwn) {
-  const AnalysisReport report =
-      *lines_report(TwoSteps().make(true, true, true), {.view = LineView::memory});
+  const AnalysisReport report = *lines_report(TwoSteps().make(true, true, true),
+                                              {.view = LineView::memory, .libraries = true});
   ASSERT_EQ(report.table.rows.size(), 7U);
   EXPECT_EQ(cell(report, 0, "device"), Cell(std::string("cpu")));
   EXPECT_EQ(cell(report, 0, "self_net_bytes"), Cell(std::int64_t{280}));
@@ -120,14 +120,14 @@ TEST(LineMemory, OfEachDeviceHasRowsOfItsOwn) {
 
 TEST(LineMemory, WhatIsNotRecordedIsUnknown) {
   const AnalysisReport without =
-      *lines_report(TwoSteps().make(true, false), {.view = LineView::memory});
+      *lines_report(TwoSteps().make(true, false), {.view = LineView::memory, .libraries = true});
   EXPECT_EQ(cell(without, 0, "self_allocated_bytes"), Cell(std::int64_t{280}));
   EXPECT_EQ(cell(without, 0, "self_alive_at_peak_bytes"), Cell());
   EXPECT_EQ(cell(without, 0, "self_growth_per_step_bytes"), Cell());
   EXPECT_THAT(without.notes, testing::Contains(testing::HasSubstr("have no address")));
 
   const Trace nothing = TwoSteps().make(false);
-  const AnalysisReport none = *lines_report(nothing, {.view = LineView::memory});
+  const AnalysisReport none = *lines_report(nothing, {.view = LineView::memory, .libraries = true});
   EXPECT_TRUE(none.table.rows.empty());
   EXPECT_EQ(*report::total_named(none.totals, "cpu_peak_bytes"), Cell());
   const AnalysisReport costs = *lines_report(nothing);

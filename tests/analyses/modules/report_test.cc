@@ -115,7 +115,7 @@ TEST(LineReport, AddsUpAndSaysHowExactItIs) {
   rows.text(rows.op("aten::mm", 0, 10, -1, "[[2, 3], [3, 4]]"), Argument::call_stack,
             "model.py(3): forward;train.py(9): main");
   rows.op("aten::sum", 20, 5);
-  const AnalysisReport report = *lines_report(rows.finished());
+  const AnalysisReport report = *lines_report(rows.finished(), {.libraries = true});
   ASSERT_EQ(report.table.rows.size(), 3U);
   EXPECT_EQ(cell(report, 0, "file"), Cell(std::string("model.py")));
   EXPECT_EQ(cell(report, 0, "line"), Cell(std::int64_t{3}));

@@ -46,7 +46,7 @@ def counts_of_hta(base, new):
 
 
 def counts_of_ours(tbtrace, base, new):
-    done = subprocess.run([tbtrace, "diff", base, new, "--by", "operator,kernel", "--format", "json"],
+    done = subprocess.run([tbtrace, "diff", base, new, "--group-by", "operator,kernel", "--format", "json"],
                           capture_output=True, check=True)
     counts = {}
     for row in json.loads(done.stdout)["rows"]:

@@ -44,7 +44,7 @@ def device_work(answers, same):
     """One time, and one count, of all kernels, memcpys and memsets."""
     totals = answers.totals("kernels")
     time, count = device_time(totals), device_count(totals)
-    for command in ("modules", "lines", "lines --own-code", "model --by operator"):
+    for command in ("modules", "lines", "lines --all-code", "model --by operator"):
         same(f"{command}: device_time_total_ns = kernels + memcpys + memsets",
              answers.totals(command)["device_time_total_ns"], time)
     same(f"{EXACT}: self_device_time_total_ns = kernels + memcpys + memsets",

@@ -4,7 +4,7 @@ from sums import added, chosen, grouped
 EXACT = "ops --strict-totals"
 FIGURES = ("count", "self_cpu_time_total_ns", "self_device_time_total_ns", "self_cpu_memory_usage_bytes",
            "self_device_memory_usage_bytes", "flops")
-PLACES = ("modules", "modules --group-by layer", "modules --group-by type", "lines", "lines --own-code")
+PLACES = ("modules", "modules --group-by layer", "modules --group-by type", "lines", "lines --all-code")
 # Of modules and lines: a total, and the column that adds up to it.
 PARTS = {"device_time_total_ns": "self_device_time_ns", "cpu_time_total_ns": "self_cpu_time_ns",
          "cpu_memory_bytes": "self_cpu_memory_bytes", "device_memory_bytes": "self_device_memory_bytes"}

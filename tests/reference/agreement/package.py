@@ -24,7 +24,7 @@ TABLES = {
     "modules": lambda trace: trace.modules(),
     "modules --group-by layer": lambda trace: trace.modules("layer"),
     "lines": lambda trace: trace.lines(),
-    "lines --own-code": lambda trace: trace.lines(libraries=False),
+    "lines --all-code": lambda trace: trace.lines(libraries=True),
     "model --by operator": lambda trace: trace.flops(),
     "memory": lambda trace: trace.memory(),
     "memory --view alive": lambda trace: trace.memory("alive"),

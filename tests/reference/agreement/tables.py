@@ -8,7 +8,7 @@ TABLES = ("kernels", "kernels --group-by launch", "kernels --per-event", "gpu", 
 OF_PARTIALS = ("ops --strict-totals", "ops --strict-totals --group-by-input-shape", "kernels",
                "kernels --group-by launch", "kernels --group-by operator", "kernels --group-by family",
                "kernels --group-by label", "modules", "modules --group-by layer", "modules --group-by type", "lines",
-               "lines --own-code", "steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive")
+               "lines --all-code", "steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive")
 WEIGHTS = ("self_cpu_time_total", "self_device_time_total", "cpu_memory")
 
 
