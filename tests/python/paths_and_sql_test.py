@@ -90,8 +90,8 @@ class PathsAndSql(unittest.TestCase):
         trace = tbtrace.read(STEP)
         total = sum(row["total_ns"] for row in trace.kernels().to_dicts())
         self.assertEqual(trace.sql("select sum(total_ns) from kernels").fetchall(), [(total,)])
-        joined = trace.sql("select count(*) from events e join steps s on e.step = s.number").fetchall()[0][0]
-        steps = {row["number"] for row in trace.steps().to_dicts()}
+        joined = trace.sql("select count(*) from events e join steps s on e.step = s.step").fetchall()[0][0]
+        steps = {row["step"] for row in trace.steps().to_dicts()}
         self.assertEqual(joined, sum(row["step"] in steps for row in self.wanted))
         self.assertEqual(trace.sql("select sum(self_cpu_time_total_ns) from operators").fetchall()[0][0],
                          sum(row["self_cpu_time_total_ns"] for row in trace.operators(figures="exact").to_dicts()))

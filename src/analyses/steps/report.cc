@@ -192,7 +192,7 @@ bool is_widened(const Table& table) {
 
 /// What people see: how long each step was and why, without parts that are zero in every step.
 std::vector<std::string> shown_columns(const Table& table) {
-  std::vector<std::string> shown = {"number", "rank", "duration_ns"};
+  std::vector<std::string> shown = {"step", "rank", "duration_ns"};
   if (has_telling_names(table)) shown.insert(shown.begin() + 1, "name");
   if (is_widened(table)) shown.emplace_back("host_duration_ns");
   constexpr std::array<std::string_view, 9> kParts = {
