@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -72,6 +73,10 @@ class SetReader {
         found.unread.push_back({path, {StatusCode::invalid_argument, reason->second}});
       }
     }
+    for (const UnreadInput& unread : found.unread) {
+      const Failure failure(unread.path, unread.status, unread.path);
+      if (!failure.missing_path().empty()) missing_.insert(unread.path);
+    }
     unread_ = std::move(found.unread);
   }
 
@@ -85,7 +90,7 @@ class SetReader {
         unread_.push_back({items_[number].name, problems_[number]});
       }
     }
-    if (traces.empty()) throw Failure(none());
+    if (traces.empty()) throw none();
     SharedTraces all;
     all.traces = in_order(std::move(traces));
     all.unread = std::move(unread_);
@@ -160,10 +165,18 @@ class SetReader {
     return traces;
   }
 
-  Status none() const {
-    if (unread_.empty()) return {StatusCode::invalid_argument, "no input was named"};
+  /// Why no trace could be read: names all that are missing.
+  Failure none() const {
+    if (unread_.empty()) return Failure({StatusCode::invalid_argument, "no input was named"});
     const UnreadInput& first = unread_.front();
-    return {first.status.code(), first.path + ": " + first.status.message()};
+    Failure failure(first.path, first.status);
+    if (!missing_.contains(first.path)) return failure;
+    std::vector<std::string> paths;
+    for (const UnreadInput& unread : unread_) {
+      if (missing_.contains(unread.path)) paths.push_back(unread.path);
+    }
+    if (paths.size() > 1) check_there(paths);
+    return Failure::missing_file(first.path, failure.what());
   }
 
   void read_all() {
@@ -199,6 +212,7 @@ class SetReader {
     } catch (const Failure& failure) {
       const StatusCode code = failure.status().code();
       if (code == StatusCode::cancelled || code == StatusCode::out_of_memory) throw;
+      if (!failure.missing_path().empty()) missing_.insert(item.name);
       problems_[number] = {code, without(item.name, failure.status().message())};
     } catch (nb::python_error& problem) {
       // What a file object has raised. Others, such as KeyboardInterrupt, end it.
@@ -207,6 +221,7 @@ class SetReader {
       if (item.is_here || !is_of_source || problem.matches(PyExc_ImportError)) throw;
       const auto text = nb::cast<std::string>(nb::str(problem.value()));
       problems_[number] = {StatusCode::unreadable_input, without(item.name, text)};
+      if (problem.matches(PyExc_FileNotFoundError)) missing_.insert(item.name);
     }
   }
 
@@ -218,6 +233,7 @@ class SetReader {
   std::vector<UnreadInput> unread_;
   std::vector<std::optional<PythonTrace>> read_;  // by item, as what follows
   std::vector<Status> problems_;
+  std::set<std::string> missing_;  // names of unread inputs without a file; with the GIL
   std::atomic<bool> is_stopped_ = false;
 };
 

@@ -197,7 +197,7 @@ PythonTrace read_source(nb::handle source, const ReadOptions& options,
   const std::string path = input_path(source);
   const nb::gil_scoped_release working;
   Result<Trace> trace = read_trace(path, options);
-  check_there(trace.status(), path);
+  if (!trace.ok()) throw Failure(name.value_or(path), trace.status(), path);
   return finish(std::move(trace), name.value_or(path));
 }
 

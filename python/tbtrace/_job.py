@@ -417,7 +417,11 @@ def job_of(partial: _tbtrace.Partial | None, read: Sequence[File], not_found: Se
     failed = sorted((file.path, file.problem) for file in files if file.problem is not None)
     if partial is None:
         reason = ": ".join(failed[0]) if failed else "there are no inputs"
-        raise _tbtrace.TraceError(f"no trace could be read; the first of {len(failed)}: {reason}")
+        sentence = f"no trace could be read; the first of {len(failed)}: {reason}"
+        if failed and _paths.all_missing(failed):
+            others = [path for path, _ in failed[1:_MOST_SHOWN]]
+            raise _paths.missing_file(failed[0][0], sentence + (f" (and {', '.join(others)})" if others else ""))
+        raise _tbtrace.TraceError(sentence)
     reused = sum(file.reused for file in files)
     return Job(partial, failed, reused, sorted(files, key=lambda file: file.path))
 

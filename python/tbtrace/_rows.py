@@ -50,7 +50,9 @@ class Wanted:
         import pyarrow
 
         if self.on_error == "raise":
-            raise _tbtrace.TraceError(f"{path}: {message}")
+            sentence = f"{path}: {message}"
+            is_missing = _paths.all_missing([(path, message)])
+            raise _paths.missing_file(path, sentence) if is_missing else _tbtrace.TraceError(sentence)
         return pyarrow.Table.from_pylist([{"input": path, _PROBLEM: message}], self.schema)
 
     def _made(self, partial: _tbtrace.Partial, path: str) -> pyarrow.Table:

@@ -6,10 +6,12 @@
 Each method is a CTest test python.NAME.
 """
 
+import errno
 import importlib.util
 import io
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,38 @@ class PathsAndSql(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.wanted = tbtrace.read(STEP).events().to_dicts()
+
+    def test_missing_files_are_named_by_every_function(self):
+        one, other = (str(self.folder / name) for name in ("one.json", "other.json"))
+        out = self.folder / "out"
+        for call, missing in (
+                (lambda: tbtrace.read(one), [one]),
+                (lambda: tbtrace.Partial.read(one), [one]),
+                (lambda: tbtrace.TraceSet.open(one), [one]),
+                (lambda: tbtrace.TraceSet.open([one, other]), [one, other]),
+                (lambda: tbtrace.convert([one, STEP], out), [one]),
+                (lambda: tbtrace.diff(one, other), [one, other]),
+                (lambda: tbtrace.diff([STEP, one], other), [one, other]),
+                (lambda: tbtrace.compare_report(one, other), [one, other]),
+                (lambda: tbtrace.write_baseline(out / "b.tbb", [STEP, one]), [one]),
+                (lambda: tbtrace.local.summarize([one, other]), [one, other]),
+                (lambda: tbtrace.local.rows([STEP, one], "steps"), [one])):
+            with self.assertRaises(tbtrace.TraceFileNotFoundError) as raised:
+                call()
+            for problem in (raised.exception, pickle.loads(pickle.dumps(raised.exception))):
+                self.assertIsInstance(problem, FileNotFoundError)
+                self.assertEqual((problem.errno, problem.filename), (errno.ENOENT, missing[0]))
+                for path in missing:
+                    self.assertIn(path, str(problem))
+                self.assertNotIn("Errno", str(problem))
+        with self.assertRaisesRegex(tbtrace.TraceFileNotFoundError, "^rank 0: ") as raised:
+            tbtrace.read(one, name="rank 0")
+        self.assertEqual(raised.exception.filename, one)
+        for call in (lambda: tbtrace.read(b"text", name=one), lambda: tbtrace.TraceSet.open({one: b"text"}),
+                     lambda: tbtrace.read(DATA / "text.txt")):
+            with self.assertRaises(tbtrace.TraceError) as raised:
+                call()
+            self.assertNotIsInstance(raised.exception, FileNotFoundError)
 
     def test_file_objects_are_streamed(self):
         content = STEP.read_bytes()
