@@ -43,6 +43,12 @@ void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<
     runs.push_back(std::move(run));
     return;
   }
+  if (nb::isinstance<PythonPartial>(one) || nb::hasattr(one, "partial")) {
+    wrong_argument(
+        std::string(what) +
+        " compares steps, and a job or a partial has sums only: pass the traces, or what "
+        "write_baseline() kept of them");
+  }
   wrong_argument(std::string(what) + " takes paths, Trace, TraceSet, or a list of them");
 }
 
