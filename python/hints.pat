@@ -6,3 +6,13 @@ _tbtrace.__suffix__:
 
 _tbtrace.ARGUMENT_GROUPS:
     ARGUMENT_GROUPS: tuple[str, ...]
+
+# A text unless there is a path.
+_tbtrace.Table.to_csv:
+    @overload
+    def to_csv(self, path: None = None, *, sort_by: str | None = None, row_limit: int = -1) -> str:
+        \doc
+    @overload
+    def to_csv(
+        self, path: str | os.PathLike[str], *, sort_by: str | None = None, row_limit: int = -1, overwrite: bool = False
+    ) -> None: ...
