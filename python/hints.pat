@@ -3,6 +3,9 @@ _tbtrace.__suffix__:
     __version__: str
     class TraceError(Exception): ...
     class TraceFileNotFoundError(TraceError, FileNotFoundError): ...
+    \from typing import Protocol
+    class _Profiler(Protocol):
+        def export_chrome_trace(self, path: str) -> Any: ...
 
 _tbtrace.ARGUMENT_GROUPS:
     ARGUMENT_GROUPS: tuple[str, ...]

@@ -394,8 +394,9 @@ void bind_trace(nb::module_& module) {
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
       "arguments"_a = nb::none(), "name"_a = nb::none(),
       "Reads a trace: Chrome or Kineto JSON, plain or compressed, also damaged.\n\n"
-      "`source`: a path, bytes or a buffer of them, a file object in binary mode, or what fsspec\n"
-      "opens, such as 's3://bucket/rank0.json.gz'. `name`: what it is\n"
+      "`source`: a path, bytes or a buffer of them, a file object in binary mode, what fsspec\n"
+      "opens, such as 's3://bucket/rank0.json.gz', or a torch.profiler.profile that has stopped\n"
+      "and whose trace was not exported yet. `name`: what it is\n"
       "called in messages and tables, its path if None. `threads`: "
       "None for one per "
       "core.\n"
@@ -408,7 +409,7 @@ void bind_trace(nb::module_& module) {
       "Other threads of Python run meanwhile; Ctrl-C ends it.\n\n"
       "    tbtrace.read(\"rank0.json.gz\", threads=2)",
       nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
-              "typing.BinaryIO, *, "
+              "typing.BinaryIO | _Profiler, *, "
               "threads: int | None = None, strict: bool = False, "
               "arguments: str | collections.abc.Sequence[str] | None = None, "
               "name: str | None = None) -> Trace"));

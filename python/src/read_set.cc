@@ -43,7 +43,7 @@ bool is_trace(nb::handle source) { return nb::isinstance<PythonTrace>(source); }
 
 bool is_one(nb::handle inputs) {
   return is_path(inputs) || is_trace(inputs) || nb::hasattr(inputs, "read") ||
-         PyObject_CheckBuffer(inputs.ptr()) != 0;
+         is_profiler(inputs) || PyObject_CheckBuffer(inputs.ptr()) != 0;
 }
 
 class SetReader {
@@ -106,7 +106,8 @@ class SetReader {
                                                  : path_object(input_path(source))));
     } else if (is_path(source)) {
       add_path(is_remote(source) ? path_of(source) : input_path(source), name);
-    } else if (nb::hasattr(source, "read") || PyObject_CheckBuffer(source.ptr()) != 0) {
+    } else if (nb::hasattr(source, "read") || is_profiler(source) ||
+               PyObject_CheckBuffer(source.ptr()) != 0) {
       if (nb::hasattr(source, "encoding")) {
         wrong_argument("a file object gives text; open the file with mode 'rb'");
       }
@@ -116,8 +117,9 @@ class SetReader {
       }
       items_.push_back({std::move(called), nb::borrow<nb::object>(source), false});
     } else {
-      wrong_argument("TraceSet.open() takes paths, Trace objects, bytes and file objects, not " +
-                     nb::cast<std::string>(nb::handle(source.type()).attr("__name__")));
+      wrong_argument(
+          "TraceSet.open() takes paths, Trace objects, bytes, file objects and profilers, not " +
+          nb::cast<std::string>(nb::handle(source.type()).attr("__name__")));
     }
   }
 

@@ -161,6 +161,24 @@ def fetched(path: Any, go_on: Callable[[], bool] = lambda: True) -> Iterator[Any
         yield place
 
 
+@contextlib.contextmanager
+def exported(profiler: Any) -> Iterator[str]:
+    """The path of the trace that a `torch.profiler.profile` has recorded, which is removed in the end."""
+    import tempfile  # only here: it takes longer to import than all of tbtrace
+
+    with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
+        path = os.path.join(folder, "trace.json")
+        advice = "a profiler exports a recording once, after it has stopped; if it did, read that file"
+        try:
+            profiler.export_chrome_trace(path)
+        except Exception as problem:
+            why = str(problem).rstrip(".")
+            raise _tbtrace.TraceError(f"<profile>: torch could not export its trace: {why}; {advice}") from problem
+        if not os.path.exists(path):  # Kineto does not raise, but prints to standard error
+            raise _tbtrace.TraceError(f"<profile>: torch exported no trace; {advice}")
+        yield path
+
+
 def facts_of_change(url: str) -> dict[str, Any] | None:
     """The size of a remote file (`size`, None if unknown) and what tells that it has changed
     (`change`); None if its file system does not say that."""

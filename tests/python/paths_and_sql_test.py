@@ -80,6 +80,32 @@ class PathsAndSql(unittest.TestCase):
                 call()
             self.assertNotIsInstance(raised.exception, FileNotFoundError)
 
+    def test_profilers_are_read(self):
+        class Profiler:
+            """As torch.profiler.profile."""
+
+            def __init__(self, content=STEP.read_bytes(), problem=None):
+                self.content, self.problem, self.path = content, problem, None
+
+            def export_chrome_trace(self, path):
+                self.path = path
+                if self.problem:
+                    raise self.problem
+                if self.content is not None:
+                    pathlib.Path(path).write_bytes(self.content)
+
+        profiler = Profiler()
+        trace = tbtrace.read(profiler)
+        self.assertEqual((trace.events().to_dicts(), trace.path), (self.wanted, "<profile>"))
+        self.assertFalse(os.path.exists(os.path.dirname(profiler.path)))
+        self.assertEqual(tbtrace.read(profiler, name="cycle 1").path, "cycle 1")
+        self.assertEqual(len(tbtrace.TraceSet.open([Profiler(), STEP])), 2)
+        for profiler, message in ((Profiler(b"text"), "^<profile>: is not a trace"), (Profiler(None), "exported no trace; a profiler exports"),
+                                  (Profiler(problem=RuntimeError("Trace is already saved.")), "could not export its trace: Trace is already")):
+            with self.assertRaisesRegex(tbtrace.TraceError, message):
+                tbtrace.read(profiler)
+            self.assertFalse(os.path.exists(os.path.dirname(profiler.path)))
+
     def test_file_objects_are_streamed(self):
         content = STEP.read_bytes()
         self.assertEqual(tbtrace.read(Pieces(content)).events().to_dicts(), self.wanted)
