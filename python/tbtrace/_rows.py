@@ -37,9 +37,10 @@ class Wanted:
             raise ValueError(f"on_error takes 'raise' or 'row', not {on_error!r}")
         names = tables()
         if not callable(table) and table not in names:
-            raise ValueError(f"there are rows per trace of {', '.join(names)}, not of {table!r}; a function may give others")
+            there = ", ".join(names)
+            raise ValueError(f"there are rows per trace of {there}, not of {table!r}; a function may give others")
         if callable(table) and options.cache is not None:
-            raise ValueError("a cache keeps partials, and a function needs the traces; leave out cache or name a table")
+            raise ValueError("a cache keeps partials, and a function needs traces; leave out cache or name a table")
         self.table = table
         self.arguments = dict(arguments)
         self.on_error = on_error

@@ -12,6 +12,7 @@ import io
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ import unittest
 from unittest import mock
 
 import tbtrace
+from tbtrace import _sql
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "tests/data"
 STEP = DATA / "gpu_step.json"
@@ -80,6 +82,29 @@ class PathsAndSql(unittest.TestCase):
                 call()
             self.assertNotIsInstance(raised.exception, FileNotFoundError)
 
+    @unittest.skipUnless(importlib.util.find_spec("duckdb"), "duckdb is not installed")
+    def test_sql_knows_groupings_and_views(self):
+        trace = tbtrace.read(STEP)
+        by_two = trace.operators(("overload_name", "shape"), figures="exact")
+        for name, table in (("kernels_by_operator", trace.kernels("operator")),
+                            ("kernels_by_step_name", trace.kernels(("step", "name"))),
+                            ("operators_by_overload_name_shape", by_two),
+                            ("gpu_by_stream", trace.gpu("stream")), ("modules_by_type", trace.modules("type")),
+                            ("memory_curve", trace.memory("curve")), ("lines_memory", trace.lines(view="memory")),
+                            ("KERNELS_BY_DEVICE", trace.kernels("device"))):
+            relation = trace.sql(f"select * from {name}")
+            self.assertEqual(relation.columns, table.columns, name)
+            self.assertEqual(len(relation.fetchall()), len(table), name)
+        for key in _sql._OPERATOR_KEYS:
+            self.assertEqual(trace.sql(f"select count(*) from operators_by_{key}").fetchall(),
+                             [(len(trace.operators(key, figures="exact")),)])
+        hint = str(tbtrace.Trace.operators.__annotations__["group_by"])
+        self.assertEqual(set(re.findall(r"'(\w+)'", hint)), set(_sql._OPERATOR_KEYS))
+        for wrong in ("kernels_by_colour", "gpu_by_device_stream", "memory_by_device", "kernels_"):
+            self.assertRaises(ValueError, trace.sql, f"select * from {wrong}")
+        with self.assertRaisesRegex(ValueError, "a partial has the kernels of all devices"):
+            trace.partial().sql("select * from kernels_by_step")
+
     def test_profilers_are_read(self):
         class Profiler:
             """As torch.profiler.profile."""
@@ -100,8 +125,10 @@ class PathsAndSql(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.dirname(profiler.path)))
         self.assertEqual(tbtrace.read(profiler, name="cycle 1").path, "cycle 1")
         self.assertEqual(len(tbtrace.TraceSet.open([Profiler(), STEP])), 2)
-        for profiler, message in ((Profiler(b"text"), "^<profile>: is not a trace"), (Profiler(None), "exported no trace; a profiler exports"),
-                                  (Profiler(problem=RuntimeError("Trace is already saved.")), "could not export its trace: Trace is already")):
+        saved = RuntimeError("Trace is already saved.")
+        for profiler, message in ((Profiler(b"text"), "^<profile>: is not a trace"),
+                                  (Profiler(None), "exported no trace; a profiler exports"),
+                                  (Profiler(problem=saved), "could not export its trace: Trace is already saved;")):
             with self.assertRaisesRegex(tbtrace.TraceError, message):
                 tbtrace.read(profiler)
             self.assertFalse(os.path.exists(os.path.dirname(profiler.path)))
