@@ -19,3 +19,13 @@ _tbtrace.Table.to_csv:
     def to_csv(
         self, path: str | os.PathLike[str], *, sort_by: str | None = None, row_limit: int = -1, overwrite: bool = False
     ) -> None: ...
+
+# A fourth says what is wrong with other arguments.
+_tbtrace.Table.__getitem__:
+    @overload
+    def __getitem__(self, column: str) -> Column:
+        \doc
+    @overload
+    def __getitem__(self, row: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, rows: slice) -> Table: ...

@@ -162,6 +162,18 @@ void add_rows(nb::class_<PythonTable>& table) {
            nb::sig("def __getitem__(self, row: int) -> dict[str, typing.Any]"))
       .def("__getitem__", slice_of, "rows"_a)
       .def(
+          "__getitem__",
+          [](const PythonTable& /*self*/, nb::handle wrong) {
+            const std::string type =
+                nb::cast<std::string>(nb::handle(wrong.type()).attr("__name__"));
+            throw nb::type_error(
+                ("a table takes the name of a column, the number of a row or a slice, "
+                 "not " +
+                 type + "; data frames, such as to_pandas(), take several columns")
+                    .c_str());
+          },
+          "other"_a)
+      .def(
           "__iter__", [](nb::handle self) { return frames("rows")(self); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[dict[str, typing.Any]]"))
       .def("_bases", bases_of, nb::sig("def _bases(self) -> list[tuple[int, int]] | None"))

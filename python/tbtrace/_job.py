@@ -85,7 +85,7 @@ class Row:
         return [file.digest for file in self.files if file.digest is not None and file.problem is None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Job:
     """The tables of many traces, and which of them are missing.
 
@@ -97,7 +97,12 @@ class Job:
     """(path, message) of each file that is not in the tables."""
     reused: int
     """How many files were not read again, because the cache had their partials."""
-    files: list[File] = field(default_factory=list, repr=False)
+    files: list[File] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failed)} of {len(self.files)} files failed" if self.failed else ""
+        traces = "1 trace" if len(self.partial) == 1 else f"{len(self.partial)} traces"
+        return f"<tbtrace.Job: {traces}{failed}>"
 
     @property
     def sources(self) -> list[dict[str, Any]]:

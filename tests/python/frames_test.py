@@ -325,6 +325,23 @@ class Frames(unittest.TestCase):
                 del sys.modules[package]
                 sys.modules.update(kept)
 
+    def test_wrong_keys_are_a_sentence(self):
+        table = tbtrace.read(TRACES[2]).kernels()
+        with self.assertRaisesRegex(TypeError, "^a table takes the name of a column, .* not list; data frames"):
+            table[["name", "count"]]
+
+    def test_many_traces_are_shown_shortly(self):
+        content = TRACES[2].read_bytes()
+        traces = tbtrace.TraceSet.open({f"rank {number}": content for number in range(50)})
+        self.assertEqual(traces._repr_html_().count("<tr"), 21)
+        self.assertIn("20 of 50 rows", traces._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            for number in range(40):
+                (pathlib.Path(folder) / f"{number}.json").write_bytes(b"")
+            (pathlib.Path(folder) / "whole.json").write_bytes(content)
+            self.assertEqual(tbtrace.TraceSet.open(folder)._repr_html_().count("not read: "), 21)
+            self.assertEqual(repr(tbtrace.local.summarize(folder)), "<tbtrace.Job: 1 trace, 40 of 41 files failed>")
+
     def test_csv_goes_to_a_file_in_parts(self):
         names = ["plain", "with, comma", 'with "quotes"', "with\nline", "\u00e4"]
         events = [{"ph": "X", "cat": "cpu_op", "name": names[at % 5], "pid": 1, "tid": 1, "ts": at, "dur": 1} for at in range(9000)]
