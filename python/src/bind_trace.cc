@@ -174,6 +174,14 @@ nb::dict links(const PythonTrace& self) {
   return links;
 }
 
+std::string view_names_hint() {
+  std::string names;
+  for (const ViewDescription& view : views()) {
+    names += (names.empty() ? "" : ", ") + quoted(view.name);
+  }
+  return "typing.Literal[" + names + "]";
+}
+
 nb::dict metadata(const PythonTrace& self) {
   nb::dict metadata;
   for (const auto& [name, json] : self.trace->metadata()) {
@@ -317,7 +325,7 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "One view of the page, such as 'steps': the JSON `tbtrace.view/1`, of 'timeline'\n"
            "`tbtrace.timeline/1`. tbtrace.views() has the names; raises ValueError for others.\n\n"
            "    json.loads(trace.view(\"steps\"))[\"schema\"]",
-           nb::sig("def view(self, name: str) -> bytes"))
+           nb::sig(("def view(self, name: " + view_names_hint() + ") -> bytes").c_str()))
       .def("timeline", timeline_of, "from_ns"_a = nb::none(), "to_ns"_a = nb::none(),
            "`tbtrace.timeline/1` of the ranges that touch the time from `from_ns` to before\n"
            "`to_ns`, in ns since the start of the window; None: from the first, to the last.\n\n"

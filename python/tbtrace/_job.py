@@ -208,7 +208,12 @@ class Job:
         """
         return self.partial.checks()
 
-    def flame_graph(self, weight: str = "self_cpu_time_total") -> _tbtrace.FlameGraph:
+    def flame_graph(
+        self,
+        weight: Literal[
+            "self_cpu_time_total", "self_device_time_total", "self_cuda_time_total", "cpu_memory"
+        ] = "self_cpu_time_total",
+    ) -> _tbtrace.FlameGraph:
         """The stacks of all traces.
 
             job.flame_graph().save("flame.svg")

@@ -325,6 +325,19 @@ class Frames(unittest.TestCase):
                 del sys.modules[package]
                 sys.modules.update(kept)
 
+    @unittest.skipUnless(has("pyarrow"), "pyarrow is not installed")
+    def test_arrow_fields_have_units(self):
+        units = {table["name"]: {column["name"]: column["unit"] for column in table["columns"]} for table in tbtrace.tables()}
+        trace = tbtrace.read(TRACES[2])
+        for name, table in (("kernels", trace.kernels()), ("gpu", trace.gpu()), ("steps", trace.steps()), ("memory", trace.memory())):
+            for field in table.to_arrow().schema:
+                self.assertEqual((field.metadata or {}).get(b"unit", b"").decode(), units[name][field.name], (name, field.name))
+        with tempfile.TemporaryDirectory() as folder:
+            trace.kernels().to_parquet(pathlib.Path(folder) / "kernels.parquet")
+            import pyarrow.parquet
+            field = pyarrow.parquet.read_schema(pathlib.Path(folder) / "kernels.parquet").field("total_ns")
+            self.assertEqual(field.metadata[b"unit"], b"ns")
+
     def test_wrong_keys_are_a_sentence(self):
         table = tbtrace.read(TRACES[2]).kernels()
         with self.assertRaisesRegex(TypeError, "^a table takes the name of a column, .* not list; data frames"):
