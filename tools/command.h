@@ -1,6 +1,6 @@
 // The verbs of the program. Those of tables are made from their descriptions. To add another, add a
-// file <verb>_command.cc with the function that describes it, name it in CMakeLists.txt, declare the
-// function below and list it in commands.cc. The help, the man page and the completions follow.
+// file <verb>_command.cc with the function that describes it, name it in CMakeLists.txt, declare
+// the function below and list it in commands.cc. The help, the man page and the completions follow.
 // A command gets parsed options, calls the library and prints; it returns the exit code.
 // One thread. No state is kept between calls.
 #pragma once

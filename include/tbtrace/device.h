@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,10 @@ constexpr std::string_view device_type_name(DeviceType device) {
   }
   return "";
 }
+
+/// The number that names of streams and devices end with: 7 for `7`, `stream 7`, `cuda:7` and
+/// `GPU7`; nullopt if there is none.
+std::optional<std::int64_t> number_in_name(std::string_view name);
 
 /// The name in lower case; `type9` for a type that has no name here.
 std::string device_type_key(DeviceType device);

@@ -92,6 +92,14 @@ struct Track {
   std::int64_t device = -1;
 };
 
+/// The number of the device that a track of device activities belongs to: the one in its names,
+/// else its process id. torch.autograd.profiler wrote a single process whose id is text, and the
+/// device in place of the stream.
+inline std::int64_t device_number(const Track& track) {
+  if (track.device >= 0) return track.device;
+  return track.process.text == StringId::empty ? track.process.number : track.thread.number;
+}
+
 /// A memory allocation or deallocation, from a `[memory]` or `[OutOfMemory]` row.
 struct MemoryRecord {
   std::int64_t time_ns = 0;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include <tbtrace/tables.h>
+
 #include "base/utf8.h"
 
 namespace tbtrace::python {
@@ -75,6 +77,11 @@ void export_column_schema(const std::shared_ptr<const ArrowTable>& table, const 
   auto parts = std::make_unique<Parts<ArrowSchema>>();
   parts->table = table;
   out = {.format = column.format.c_str(), .name = column.name.c_str(), .flags = kArrowNullable};
+  const std::string_view unit = ColumnDescription{.name = column.name}.unit();
+  if (!unit.empty()) {
+    parts->metadata = coded_metadata("unit", unit);
+    out.metadata = parts->metadata.data();
+  }
   parts->children.resize(column.children.size());
   for (std::size_t child = 0; child < column.children.size(); ++child) {
     export_column_schema(table, column.children[child], parts->children[child]);

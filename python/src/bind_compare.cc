@@ -34,10 +34,9 @@ struct Compared {
 /// Without the GIL.
 Compared compared(const std::vector<PythonRun>& before, const std::vector<PythonRun>& after,
                   const DiffOptions& options) {
-  SideSums base = sums_of_side(before, true);
-  SideSums changed = sums_of_side(after, true);
-  return {value_of(diff(base.figures, changed.figures, options)), std::move(base.stacks),
-          std::move(changed.stacks)};
+  BothSums sums = sums_of_sides(before, after, true);
+  return {value_of(diff(sums.base.figures, sums.changed.figures, options)),
+          std::move(sums.base.stacks), std::move(sums.changed.stacks)};
 }
 
 ArgumentSet needed() { return diff_arguments() | run_stacks_arguments(); }

@@ -35,7 +35,8 @@ void raise_failures(const Conversion& conversion) {
     const std::string counts = std::to_string(failed) + " of " +
                                std::to_string(conversion.inputs.size()) +
                                " inputs failed, the others are done: ";
-    throw Failure((conversion.inputs.size() > 1 ? counts : "") + first->input, first->status);
+    throw Failure((conversion.inputs.size() > 1 ? counts : "") + first->input, first->status,
+                  first->input);
   }
   for (const auto& [run, status] : conversion.failed_runs) throw Failure(run, status);
 }

@@ -29,7 +29,7 @@ void save_baseline(nb::handle path, nb::handle side, bool overwrite) {
   const std::string place = output_path(path, "write_baseline()");
   const std::vector<PythonRun> runs = side_of(side, "write_baseline", diff_arguments());
   const nb::gil_scoped_release working;
-  check(write_baseline(sums_of_side(runs).figures, place, overwrite), place);
+  check(write_baseline(sums_of_sides(runs, {}).base.figures, place, overwrite), place);
 }
 
 PythonDiff make_diff(nb::handle base, nb::handle changed, double min_effect,
@@ -38,8 +38,9 @@ PythonDiff make_diff(nb::handle base, nb::handle changed, double min_effect,
   const std::vector<PythonRun> before = side_of(base, "diff", diff_arguments());
   const std::vector<PythonRun> after = side_of(changed, "diff", diff_arguments());
   const nb::gil_scoped_release working;
+  const BothSums sums = sums_of_sides(before, after);
   return {std::make_shared<const Diff>(
-      value_of(diff(sums_of_side(before).figures, sums_of_side(after).figures, options)))};
+      value_of(diff(sums.base.figures, sums.changed.figures, options)))};
 }
 
 DiffBy division(const std::string& name) {

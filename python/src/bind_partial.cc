@@ -61,8 +61,7 @@ PythonPartial read(nb::handle path) {
   const FileHere file(place);
   const nb::gil_scoped_release working;
   Result<Partial> partial = read_partial(file.path());
-  check_there(partial.status(), file.path());
-  return shared(value_of(std::move(partial), place));
+  return shared(read_value(std::move(partial), place));
 }
 
 void save(const PythonPartial& partial, nb::handle path, bool overwrite) {

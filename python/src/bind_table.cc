@@ -22,9 +22,16 @@ constexpr std::int64_t kScreen = 20;           // rows of a text, as on the comm
 constexpr std::int64_t kOperatorScreen = 100;  // as torch prints
 constexpr std::int64_t kNotebookRows = 50;
 
-nb::list dictionaries(const PythonTable& table) {
+/// A function of tbtrace/_frames.py.
+nb::object frames(const char* name) { return nb::module_::import_("tbtrace._frames").attr(name); }
+
+nb::list dictionaries(const PythonTable& table, std::size_t first, std::size_t count) {
   nb::list rows;
-  const Table cells = table.data->part(0, table.data->size()).table;
+  Table cells;
+  {
+    const nb::gil_scoped_release working;
+    cells = table.data->part(first, count).table;
+  }
   std::vector<nb::object> keys;
   for (const std::string& name : cells.columns) keys.push_back(text_object(name));
   for (const std::vector<Cell>& cells_of_row : cells.rows) {
@@ -131,9 +138,7 @@ nb::object row_of(const PythonTable& table, std::int64_t row) {
   const auto size = static_cast<std::int64_t>(table.data->size());
   if (row < 0) row += size;
   if (row < 0 || row >= size) throw nb::index_error("the table has fewer rows");
-  const auto data =
-      std::make_shared<const TableSlice>(table.data, static_cast<std::size_t>(row), 1);
-  return dictionaries({data})[0];
+  return dictionaries(table, static_cast<std::size_t>(row), 1)[0];
 }
 
 nb::list parts(const PythonTable& table) {
@@ -142,9 +147,6 @@ nb::list parts(const PythonTable& table) {
   for (const ArrowColumn& column : arrow->columns) parts.append(column_parts(column));
   return parts;
 }
-
-/// A function of tbtrace/_frames.py.
-nb::object frames(const char* name) { return nb::module_::import_("tbtrace._frames").attr(name); }
 
 void add_rows(nb::class_<PythonTable>& table) {
   table
@@ -160,6 +162,18 @@ void add_rows(nb::class_<PythonTable>& table) {
            nb::sig("def __getitem__(self, row: int) -> dict[str, typing.Any]"))
       .def("__getitem__", slice_of, "rows"_a)
       .def(
+          "__getitem__",
+          [](const PythonTable& /*self*/, nb::handle wrong) {
+            const std::string type =
+                nb::cast<std::string>(nb::handle(wrong.type()).attr("__name__"));
+            throw nb::type_error(
+                ("a table takes the name of a column, the number of a row or a slice, "
+                 "not " +
+                 type + "; data frames, such as to_pandas(), take several columns")
+                    .c_str());
+          },
+          "other"_a)
+      .def(
           "__iter__", [](nb::handle self) { return frames("rows")(self); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[dict[str, typing.Any]]"))
       .def("_bases", bases_of, nb::sig("def _bases(self) -> list[tuple[int, int]] | None"))
@@ -171,8 +185,10 @@ void add_rows(nb::class_<PythonTable>& table) {
             new (&self) PythonTable(table_of_state(state));
           },
           nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
+      .def("_dicts", dictionaries, "first"_a, "count"_a,
+           nb::sig("def _dicts(self, first: int, count: int) -> list[dict[str, typing.Any]]"))
       .def(
-          "to_dicts", dictionaries,
+          "to_dicts", [](nb::handle self) { return frames("to_dicts")(self); },
           "A dictionary per row. `for row in table` gives the same without all of them at once.\n\n"
           "    table.to_dicts()[0][\"total_ns\"]",
           nb::sig("def to_dicts(self) -> list[dict[str, typing.Any]]"));
@@ -339,15 +355,30 @@ void bind_tables(nb::module_& module) {
           nb::sig("def to_text(self, sort_by: str | None = None, row_limit: int | None = None) "
                   "-> str"))
       .def(
-          "to_csv",
+          "_csv",
           [](const PythonTable& table, const std::optional<std::string>& sort_by,
              std::int64_t row_limit) {
             return text_in(table, TableFormat::csv, sort_by, row_limit);
           },
-          "sort_by"_a = nb::none(), "row_limit"_a = -1,
-          "RFC 4180, with a row of column names; arguments as for to_text().\n\n"
-          "    table.to_csv(sort_by=\"total_ns\", row_limit=10)",
-          nb::sig("def to_csv(self, sort_by: str | None = None, row_limit: int = -1) -> str"))
+          "sort_by"_a.none(), "row_limit"_a,
+          nb::sig("def _csv(self, sort_by: str | None, row_limit: int) -> str"))
+      .def(
+          "to_csv",
+          [](nb::handle self, nb::handle path, nb::handle sort_by, std::int64_t row_limit,
+             bool overwrite) {
+            return frames("to_csv")(self, path, sort_by, row_limit, overwrite);
+          },
+          "path"_a = nb::none(), nb::kw_only(), "sort_by"_a = nb::none(), "row_limit"_a = -1,
+          "overwrite"_a = false,
+          "RFC 4180, with a row of column names: a text, or written to the file `path`, for which\n"
+          "not all rows are in memory as text. `sort_by` and `row_limit` as for to_text(). Raises\n"
+          "FileExistsError if the file is there, unless `overwrite`; ValueError for a remote "
+          "path.\n\n"
+          "    table.to_csv(sort_by=\"total_ns\", row_limit=10)\n"
+          "    table.to_csv(\"kernels.csv\")",
+          nb::sig("def to_csv(self, path: str | os.PathLike[str] | None = None, *, "
+                  "sort_by: str | None = None, row_limit: int = -1, overwrite: bool = False) "
+                  "-> str | None"))
       .def(
           "to_json",
           [](const PythonTable& table, const std::optional<std::string>& sort_by,

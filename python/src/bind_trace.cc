@@ -174,6 +174,14 @@ nb::dict links(const PythonTrace& self) {
   return links;
 }
 
+std::string view_names_hint() {
+  std::string names;
+  for (const ViewDescription& view : views()) {
+    names += (names.empty() ? "" : ", ") + quoted(view.name);
+  }
+  return "typing.Literal[" + names + "]";
+}
+
 nb::dict metadata(const PythonTrace& self) {
   nb::dict metadata;
   for (const auto& [name, json] : self.trace->metadata()) {
@@ -317,7 +325,7 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "One view of the page, such as 'steps': the JSON `tbtrace.view/1`, of 'timeline'\n"
            "`tbtrace.timeline/1`. tbtrace.views() has the names; raises ValueError for others.\n\n"
            "    json.loads(trace.view(\"steps\"))[\"schema\"]",
-           nb::sig("def view(self, name: str) -> bytes"))
+           nb::sig(("def view(self, name: " + view_names_hint() + ") -> bytes").c_str()))
       .def("timeline", timeline_of, "from_ns"_a = nb::none(), "to_ns"_a = nb::none(),
            "`tbtrace.timeline/1` of the ranges that touch the time from `from_ns` to before\n"
            "`to_ns`, in ns since the start of the window; None: from the first, to the last.\n\n"
@@ -394,8 +402,9 @@ void bind_trace(nb::module_& module) {
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
       "arguments"_a = nb::none(), "name"_a = nb::none(),
       "Reads a trace: Chrome or Kineto JSON, plain or compressed, also damaged.\n\n"
-      "`source`: a path, bytes or a buffer of them, a file object in binary mode, or what fsspec\n"
-      "opens, such as 's3://bucket/rank0.json.gz'. `name`: what it is\n"
+      "`source`: a path, bytes or a buffer of them, a file object in binary mode, what fsspec\n"
+      "opens, such as 's3://bucket/rank0.json.gz', or a torch.profiler.profile that has stopped\n"
+      "and whose trace was not exported yet. `name`: what it is\n"
       "called in messages and tables, its path if None. `threads`: "
       "None for one per "
       "core.\n"
@@ -408,7 +417,7 @@ void bind_trace(nb::module_& module) {
       "Other threads of Python run meanwhile; Ctrl-C ends it.\n\n"
       "    tbtrace.read(\"rank0.json.gz\", threads=2)",
       nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
-              "typing.BinaryIO, *, "
+              "typing.BinaryIO | _Profiler, *, "
               "threads: int | None = None, strict: bool = False, "
               "arguments: str | collections.abc.Sequence[str] | None = None, "
               "name: str | None = None) -> Trace"));

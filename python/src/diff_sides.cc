@@ -43,6 +43,12 @@ void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<
     runs.push_back(std::move(run));
     return;
   }
+  if (nb::isinstance<PythonPartial>(one) || nb::hasattr(one, "partial")) {
+    wrong_argument(
+        std::string(what) +
+        " compares steps, and a job or a partial has sums only: pass the traces, or what "
+        "write_baseline() kept of them");
+  }
   wrong_argument(std::string(what) + " takes paths, Trace, TraceSet, or a list of them");
 }
 
@@ -70,35 +76,23 @@ class SumOfRun {
 
 void add_path(const PythonRun& run, bool with_stacks, SideSums& side) {
   const FoundTraces traces = found_anywhere({run.path});
-  for (const UnreadInput& unread : traces.unread) check(unread.status, unread.path);
+  for (const UnreadInput& unread : traces.unread) check_read(unread.status, unread.path);
   const bool is_file = traces.paths.size() == 1 && traces.paths.front() == run.path;
   ArgumentSet arguments = diff_arguments();
   if (with_stacks) arguments = arguments | run_stacks_arguments();
   SumOfRun sum(run.name, with_stacks);
   for (const std::string& rank : traces.paths) {
     const FileHere file(rank);
-    if (is_file && value_of(is_baseline_file(file.path()), rank)) {
-      std::vector<RunFigures> kept = value_of(read_baseline(file.path()), rank);
+    if (is_file && read_value(is_baseline_file(file.path()), rank)) {
+      std::vector<RunFigures> kept = read_value(read_baseline(file.path()), rank);
       std::ranges::move(kept, std::back_inserter(side.figures));
       return;
     }
-    const Trace trace = value_of(read_trace(file.path(), {.arguments = arguments}), rank);
+    const Trace trace = read_value(read_trace(file.path(), {.arguments = arguments}), rank);
     check(trace.check_not_merged(), rank);
     sum.add(trace, rank);
   }
   sum.end(side);
-}
-
-}  // namespace
-
-std::vector<PythonRun> side_of(nb::handle side, const char* what, ArgumentSet needed) {
-  std::vector<PythonRun> runs;
-  if (!nb::isinstance<nb::list>(side) && !nb::isinstance<nb::tuple>(side)) {
-    add_runs(side, what, needed, runs);
-    return runs;
-  }
-  for (const nb::handle one : side) add_runs(one, what, needed, runs);
-  return runs;
 }
 
 SideSums sums_of_side(const std::vector<PythonRun>& runs, bool with_stacks) {
@@ -113,6 +107,35 @@ SideSums sums_of_side(const std::vector<PythonRun>& runs, bool with_stacks) {
     sum.end(side);
   }
   return side;
+}
+
+}  // namespace
+
+std::vector<PythonRun> side_of(nb::handle side, const char* what, ArgumentSet needed) {
+  std::vector<PythonRun> runs;
+  if (!nb::isinstance<nb::list>(side) && !nb::isinstance<nb::tuple>(side)) {
+    add_runs(side, what, needed, runs);
+    return runs;
+  }
+  for (const nb::handle one : side) add_runs(one, what, needed, runs);
+  return runs;
+}
+
+BothSums sums_of_sides(const std::vector<PythonRun>& base, const std::vector<PythonRun>& changed,
+                       bool with_stacks) {
+  try {
+    return {sums_of_side(base, with_stacks), sums_of_side(changed, with_stacks)};
+  } catch (const Failure& failure) {
+    if (failure.missing_path().empty()) throw;
+    std::vector<std::string> paths;
+    for (const auto* const side : {&base, &changed}) {
+      for (const PythonRun& run : *side) {
+        if (!run.path.empty()) paths.push_back(run.path);
+      }
+    }
+    check_there(paths);
+    throw;
+  }
 }
 
 DiffOptions diff_options(double min_effect, std::optional<double> run_noise) {

@@ -32,8 +32,15 @@ struct SideSums {
   std::vector<RunStacks> stacks;  ///< without those of baselines, which have none
 };
 
-/// Reads the paths, one recording after the other. Without the GIL.
-SideSums sums_of_side(const std::vector<PythonRun>& runs, bool with_stacks = false);
+struct BothSums {
+  SideSums base;
+  SideSums changed;
+};
+
+/// Reads the paths, one recording after the other. If one is missing, the Failure names all of both
+/// sides that are. Without the GIL.
+BothSums sums_of_sides(const std::vector<PythonRun>& base, const std::vector<PythonRun>& changed,
+                       bool with_stacks = false);
 
 /// Fails for a share that makes no sense.
 DiffOptions diff_options(double min_effect, std::optional<double> run_noise);

@@ -188,6 +188,33 @@ Values number_argument(const Source& source) {
   return Numbers{[&column](EventId event) { return column.integer(event); }};
 }
 
+/// Of an event on a stream, what its track says, as in all tables; of others the argument.
+template <Argument kArgument>
+Values place_of_work(const Source& source,
+                     std::optional<std::int64_t> (*of)(const Trace& trace, const Track& track)) {
+  const Trace& trace = *source.trace;
+  const ArgumentColumn& column = trace.argument(kArgument);
+  std::vector<std::optional<std::int64_t>> of_tracks;
+  for (const Track& track : trace.tracks()) of_tracks.push_back(of(trace, track));
+  return Numbers{[&trace, &column, of_tracks = std::move(of_tracks)](EventId event) {
+    const EventKind kind = trace.kind(event);
+    const bool is_on_stream = is_device_work(kind) || kind == EventKind::gpu_user_annotation;
+    return is_on_stream ? of_tracks[index(trace.events().track(event))] : column.integer(event);
+  }};
+}
+
+Values device(const Source& source) {
+  return place_of_work<Argument::device>(source, [](const Trace& /*trace*/, const Track& track) {
+    return std::optional(device_number(track));
+  });
+}
+
+Values stream(const Source& source) {
+  return place_of_work<Argument::stream>(source, [](const Trace& trace, const Track& track) {
+    return number_in_name(key_text(trace, track.thread));
+  });
+}
+
 Texts text_argument(const Source& source, Argument argument) {
   const Trace& trace = *source.trace;
   const ArgumentColumn& column = trace.argument(argument);
@@ -268,8 +295,8 @@ constexpr std::array<ColumnKind, 22> kColumns = {
      {"step", ValueType::integer, step, true},
      {"correlation", ValueType::integer, correlation},
      {"external_id", ValueType::integer, external_id},
-     {"device", ValueType::integer, number_argument<Argument::device>},
-     {"stream", ValueType::integer, number_argument<Argument::stream>},
+     {"device", ValueType::integer, device},
+     {"stream", ValueType::integer, stream},
      {"bytes", ValueType::integer, number_argument<Argument::copied_bytes>},
      {"input_shapes", ValueType::text, input_shapes}}};
 

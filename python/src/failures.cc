@@ -1,7 +1,11 @@
 #include "failures.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
+
+#include "arguments.h"
 
 namespace nb = nanobind;
 
@@ -33,7 +37,16 @@ PyObject* exception_for(StatusCode code, PyObject* trace_error) {
   return trace_error;
 }
 
-constexpr const char* kMissingDoc = "The file of an input is not there. Also a FileNotFoundError.";
+constexpr const char* kMissingDoc =
+    "The file of an input is not there. Also a FileNotFoundError: `filename` is its path, `errno`\n"
+    "errno.ENOENT. If several are missing, the text names them all, `filename` the first.";
+
+/// Whether there is nothing at a local path.
+bool is_missing(const std::string& path) {
+  std::error_code why;
+  return path != "-" && path.find("://") == std::string::npos &&
+         !std::filesystem::exists(path, why) && !why;
+}
 
 /// The two exceptions of the module, which keeps them alive.
 struct Exceptions {
@@ -47,14 +60,30 @@ void translate(const std::exception_ptr& thrown, void* payload) {
     std::rethrow_exception(thrown);
   } catch (const Failure& failure) {
     if (PyErr_Occurred() != nullptr) return;  // what ended the work, such as a KeyboardInterrupt
-    PyErr_SetString(failure.is_missing_file()
-                        ? exceptions.missing_file
-                        : exception_for(failure.status().code(), exceptions.trace_error),
-                    failure.what());
+    if (failure.missing_path().empty()) {
+      PyErr_SetString(exception_for(failure.status().code(), exceptions.trace_error),
+                      failure.what());
+      return;
+    }
+    const nb::handle missing_file = exceptions.missing_file;
+    PyErr_SetObject(
+        missing_file.ptr(),
+        missing_file(ENOENT, failure.what(), path_object(failure.missing_path())).ptr());
   }
 }
 
 }  // namespace
+
+Failure::Failure(const std::string& subject, const Status& status, const std::string& path)
+    : Failure(subject, status) {
+  if (status.code() == StatusCode::unreadable_input && is_missing(path)) missing_path_ = path;
+}
+
+Failure Failure::missing_file(std::string path, const std::string& sentence) {
+  Failure failure(Status(StatusCode::unreadable_input, sentence));
+  failure.missing_path_ = std::move(path);
+  return failure;
+}
 
 void check(const Status& status) {
   if (!status.ok()) throw Failure(status);
@@ -64,11 +93,22 @@ void check(const Status& status, const std::string& subject) {
   if (!status.ok()) throw Failure(subject, status);
 }
 
-void check_there(const Status& read, const std::string& path) {
-  std::error_code why;
-  const bool may_be_missing = read.code() == StatusCode::unreadable_input && path != "-";
-  if (!may_be_missing || std::filesystem::exists(path, why) || why) return;
-  throw Failure::missing_file(path, read);
+void check_read(const Status& status, const std::string& path) {
+  if (!status.ok()) throw Failure(path, status, path);
+}
+
+void check_there(const std::vector<std::string>& paths) {
+  std::string missing;
+  std::string first;
+  std::size_t count = 0;
+  for (const std::string& path : paths) {
+    if (!is_missing(path)) continue;
+    if (count++ == 0) first = path;
+    missing += (missing.empty() ? "" : ", ") + path;
+  }
+  if (count == 0) return;
+  const std::string none = count == 1 ? ": there is no such file" : ": there are no such files";
+  throw Failure::missing_file(first, missing + none + "; check the path");
 }
 
 void wrong_argument(const std::string& sentence) {
@@ -87,6 +127,9 @@ void bind_failures(nb::module_& module) {
       nb::make_tuple(trace_error, nb::borrow<nb::object>(PyExc_FileNotFoundError));
   const nb::object missing_file = nb::steal(PyErr_NewExceptionWithDoc(
       "tbtrace.TraceFileNotFoundError", kMissingDoc, bases.ptr(), nullptr));
+  // OSError's text would have the number before the sentence, and the path after it.
+  missing_file.attr("__str__") = nb::cpp_function(
+      [](nb::handle self) { return nb::str(self.attr("strerror")); }, nb::is_method());
   module.attr("TraceError") = trace_error;
   module.attr("TraceFileNotFoundError") = missing_file;
   static const Exceptions kExceptions = {trace_error.ptr(), missing_file.ptr()};

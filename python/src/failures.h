@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 
@@ -18,24 +19,22 @@ namespace tbtrace::python {
 class Failure : public std::exception {
  public:
   explicit Failure(Status status) : status_(std::move(status)) {}
-  /// Of a file that is not there.
-  static Failure missing_file(const std::string& path, const Status& status) {
-    Failure failure(path, status);
-    failure.is_missing_file_ = true;
-    return failure;
-  }
   /// With what it is about before the sentence: `trace.json: ...`.
   Failure(const std::string& subject, const Status& status)
       : status_(status.code(), subject + ": " + status.message()) {}
+  /// The same of reading a path: if there is no file, that is the reason.
+  Failure(const std::string& subject, const Status& status, const std::string& path);
+  /// Of a file that is not there; `sentence` has its path.
+  static Failure missing_file(std::string path, const std::string& sentence);
 
   const Status& status() const { return status_; }
-  /// Whether it is a file that is not there.
-  bool is_missing_file() const { return is_missing_file_; }
+  /// The path of a file that is not there; empty: that is not the reason.
+  const std::string& missing_path() const { return missing_path_; }
   const char* what() const noexcept override { return status_.message().c_str(); }
 
  private:
   Status status_;
-  bool is_missing_file_ = false;
+  std::string missing_path_;
 };
 
 /// The value, or a Failure.
@@ -54,8 +53,17 @@ T value_of(Result<T> result, const std::string& subject) {
 void check(const Status& status);
 void check(const Status& status, const std::string& subject);
 
-/// A Failure if reading the file of this path failed because it is not there.
-void check_there(const Status& read, const std::string& path);
+/// Of reading this path.
+void check_read(const Status& status, const std::string& path);
+
+template <typename T>
+T read_value(Result<T> result, const std::string& path) {
+  check_read(result.status(), path);
+  return *std::move(result);
+}
+
+/// A Failure that names all of these paths at which there is no file, if there are any.
+void check_there(const std::vector<std::string>& paths);
 
 [[noreturn]] void wrong_argument(const std::string& sentence);
 

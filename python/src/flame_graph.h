@@ -51,7 +51,9 @@ void add_flame_graph_method(nanobind::class_<Owner>& owner, StacksOf stacks_of) 
       "call. `by_thread`: a frame for each host thread around its stacks. A notebook shows the\n"
       "picture. Times in ns, memory in bytes. Raises ValueError for a wrong argument.\n\n"
       "    trace.flame_graph(\"self_device_time_total\").save(\"flame.svg\")",
-      nb::sig("def flame_graph(self, weight: str = 'self_cpu_time_total', *, "
+      nb::sig("def flame_graph(self, weight: typing.Literal['self_cpu_time_total', "
+              "'self_device_time_total', 'self_cuda_time_total', 'cpu_memory'] "
+              "= 'self_cpu_time_total', *, "
               "steps: int | tuple[int, int] | None = None, thread: str = '', "
               "all_frames: bool = False, merge_recursion: bool = False, "
               "in_time_order: bool = False, by_thread: bool = False) -> FlameGraph"));

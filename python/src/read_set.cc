@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -42,7 +43,7 @@ bool is_trace(nb::handle source) { return nb::isinstance<PythonTrace>(source); }
 
 bool is_one(nb::handle inputs) {
   return is_path(inputs) || is_trace(inputs) || nb::hasattr(inputs, "read") ||
-         PyObject_CheckBuffer(inputs.ptr()) != 0;
+         is_profiler(inputs) || PyObject_CheckBuffer(inputs.ptr()) != 0;
 }
 
 class SetReader {
@@ -72,6 +73,10 @@ class SetReader {
         found.unread.push_back({path, {StatusCode::invalid_argument, reason->second}});
       }
     }
+    for (const UnreadInput& unread : found.unread) {
+      const Failure failure(unread.path, unread.status, unread.path);
+      if (!failure.missing_path().empty()) missing_.insert(unread.path);
+    }
     unread_ = std::move(found.unread);
   }
 
@@ -85,7 +90,7 @@ class SetReader {
         unread_.push_back({items_[number].name, problems_[number]});
       }
     }
-    if (traces.empty()) throw Failure(none());
+    if (traces.empty()) throw none();
     SharedTraces all;
     all.traces = in_order(std::move(traces));
     all.unread = std::move(unread_);
@@ -101,7 +106,8 @@ class SetReader {
                                                  : path_object(input_path(source))));
     } else if (is_path(source)) {
       add_path(is_remote(source) ? path_of(source) : input_path(source), name);
-    } else if (nb::hasattr(source, "read") || PyObject_CheckBuffer(source.ptr()) != 0) {
+    } else if (nb::hasattr(source, "read") || is_profiler(source) ||
+               PyObject_CheckBuffer(source.ptr()) != 0) {
       if (nb::hasattr(source, "encoding")) {
         wrong_argument("a file object gives text; open the file with mode 'rb'");
       }
@@ -111,8 +117,9 @@ class SetReader {
       }
       items_.push_back({std::move(called), nb::borrow<nb::object>(source), false});
     } else {
-      wrong_argument("TraceSet.open() takes paths, Trace objects, bytes and file objects, not " +
-                     nb::cast<std::string>(nb::handle(source.type()).attr("__name__")));
+      wrong_argument(
+          "TraceSet.open() takes paths, Trace objects, bytes, file objects and profilers, not " +
+          nb::cast<std::string>(nb::handle(source.type()).attr("__name__")));
     }
   }
 
@@ -160,10 +167,18 @@ class SetReader {
     return traces;
   }
 
-  Status none() const {
-    if (unread_.empty()) return {StatusCode::invalid_argument, "no input was named"};
+  /// Why no trace could be read: names all that are missing.
+  Failure none() const {
+    if (unread_.empty()) return Failure({StatusCode::invalid_argument, "no input was named"});
     const UnreadInput& first = unread_.front();
-    return {first.status.code(), first.path + ": " + first.status.message()};
+    Failure failure(first.path, first.status);
+    if (!missing_.contains(first.path)) return failure;
+    std::vector<std::string> paths;
+    for (const UnreadInput& unread : unread_) {
+      if (missing_.contains(unread.path)) paths.push_back(unread.path);
+    }
+    if (paths.size() > 1) check_there(paths);
+    return Failure::missing_file(first.path, failure.what());
   }
 
   void read_all() {
@@ -199,6 +214,7 @@ class SetReader {
     } catch (const Failure& failure) {
       const StatusCode code = failure.status().code();
       if (code == StatusCode::cancelled || code == StatusCode::out_of_memory) throw;
+      if (!failure.missing_path().empty()) missing_.insert(item.name);
       problems_[number] = {code, without(item.name, failure.status().message())};
     } catch (nb::python_error& problem) {
       // What a file object has raised. Others, such as KeyboardInterrupt, end it.
@@ -207,6 +223,7 @@ class SetReader {
       if (item.is_here || !is_of_source || problem.matches(PyExc_ImportError)) throw;
       const auto text = nb::cast<std::string>(nb::str(problem.value()));
       problems_[number] = {StatusCode::unreadable_input, without(item.name, text)};
+      if (problem.matches(PyExc_FileNotFoundError)) missing_.insert(item.name);
     }
   }
 
@@ -218,6 +235,7 @@ class SetReader {
   std::vector<UnreadInput> unread_;
   std::vector<std::optional<PythonTrace>> read_;  // by item, as what follows
   std::vector<Status> problems_;
+  std::set<std::string> missing_;  // names of unread inputs without a file; with the GIL
   std::atomic<bool> is_stopped_ = false;
 };
 

@@ -166,8 +166,11 @@ FileHere::~FileHere() {
   copy_.reset();
 }
 
+bool is_profiler(nb::handle source) { return nb::hasattr(source, "export_chrome_trace"); }
+
 std::string name_of_source(nb::handle source) {
   if (is_path(source)) return path_of(source);
+  if (is_profiler(source)) return "<profile>";
   if (!nb::hasattr(source, "read")) return "<bytes>";
   for (const char* const attribute : {"full_name", "path", "name"}) {
     if (!nb::hasattr(source, attribute)) continue;
@@ -179,6 +182,13 @@ std::string name_of_source(nb::handle source) {
 
 PythonTrace read_source(nb::handle source, const ReadOptions& options,
                         const std::optional<std::string>& name) {
+  if (is_profiler(source)) {
+    const nb::object exported = paths_module().attr("exported")(source);
+    const nb::object path = exported.attr("__enter__")();
+    PythonTrace trace = read_source(path, options, name.value_or("<profile>"));
+    exported.attr("__exit__")(nb::none(), nb::none(), nb::none());
+    return trace;
+  }
   if (nb::hasattr(source, "read")) {
     return read_file_object(source, options, name ? *name : name_of_source(source));
   }
@@ -197,7 +207,7 @@ PythonTrace read_source(nb::handle source, const ReadOptions& options,
   const std::string path = input_path(source);
   const nb::gil_scoped_release working;
   Result<Trace> trace = read_trace(path, options);
-  check_there(trace.status(), path);
+  if (!trace.ok()) throw Failure(name.value_or(path), trace.status(), path);
   return finish(std::move(trace), name.value_or(path));
 }
 

@@ -46,6 +46,9 @@ class FileHere {
   nanobind::object copy_;  // a context manager
 };
 
+/// A `torch.profiler.profile`, or what exports its trace as that does.
+bool is_profiler(nanobind::handle source);
+
 /// What a source is called in messages and tables if nothing else is said.
 std::string name_of_source(nanobind::handle source);
 

@@ -12,6 +12,8 @@
 namespace tbtrace::python {
 namespace {
 
+constexpr std::int64_t kMostShown = 20;  // rows of a notebook, as of tables
+
 std::string counted(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -99,9 +101,14 @@ std::string trace_set_html(const PythonTraceSet& set) {
                                  static_cast<std::uint64_t>(trace.issues().size())});
   }
   for (const UnreadInput& input : set.shared->unread) {
+    if (std::cmp_equal(report.notes.size(), kMostShown)) {
+      const std::size_t more = set.shared->unread.size() - kMostShown;
+      report.notes.push_back("not read: " + std::to_string(more) + " more");
+      break;
+    }
     report.notes.push_back("not read: " + input.path + ": " + input.status.message());
   }
-  return value_of(report_html(report));
+  return value_of(report_html(report, {.row_limit = kMostShown}));
 }
 
 }  // namespace tbtrace::python

@@ -7,7 +7,7 @@ import importlib
 import os
 import tempfile
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 from tbtrace import _tbtrace
 from tbtrace._paths import output
@@ -17,7 +17,11 @@ _AT_ONCE = 4096  # rows that exist as dictionaries while one iterates
 
 def rows(table: _tbtrace.Table) -> Iterator[dict[str, Any]]:
     for first in range(0, len(table), _AT_ONCE):
-        yield from table[first : first + _AT_ONCE].to_dicts()
+        yield from table._dicts(first, _AT_ONCE)
+
+
+def to_dicts(table: _tbtrace.Table) -> list[dict[str, Any]]:
+    return list(rows(table))  # other threads run, and Ctrl-C comes through, between the parts
 
 
 def to_pandas(table: _tbtrace.Table, datetimes: bool) -> Any:
@@ -62,13 +66,42 @@ def to_parquet(table: _tbtrace.Table, path: str | os.PathLike[str], overwrite: b
     _package("pyarrow", "to_parquet")
     parquet = importlib.import_module("pyarrow.parquet")
     made = to_arrow(table, datetimes)
-    place = os.fspath(output(path, "to_parquet()"))
+    with _new_file(path, "to_parquet()", overwrite) as file:
+        parquet.write_table(made, file)
+
+
+def to_csv(
+    table: _tbtrace.Table, path: str | os.PathLike[str] | None, sort_by: str | None, row_limit: int, overwrite: bool
+) -> str | None:
+    if path is None:
+        return "".join(_csv_parts(table, sort_by, row_limit))
+    with _new_file(path, "to_csv()", overwrite) as file:
+        for part in _csv_parts(table, sort_by, row_limit):
+            file.write(part.encode(errors="surrogateescape"))
+    return None
+
+
+def _csv_parts(table: _tbtrace.Table, sort_by: str | None, row_limit: int) -> Iterator[str]:
+    """The text in pieces, so that not all rows have to be in memory as texts, and Ctrl-C comes through."""
+    size = len(table) if row_limit < 0 else min(row_limit, len(table))
+    if sort_by is not None or row_limit < -1 or size <= _AT_ONCE or isinstance(table, _tbtrace.Operators):
+        yield table._csv(sort_by, row_limit)
+        return
+    for first in range(0, size, _AT_ONCE):
+        text = table[first : min(first + _AT_ONCE, size)]._csv(None, -1)
+        yield text if first == 0 else text[text.index("\n") + 1 :]  # the names of the columns are there
+
+
+@contextlib.contextmanager
+def _new_file(path: str | os.PathLike[str], who: str, overwrite: bool) -> Iterator[IO[bytes]]:
+    """To write to; it appears under its name when it is complete."""
+    place = os.fspath(output(path, who))
     if not overwrite and os.path.lexists(place):
         raise FileExistsError(f"{place}: exists already; overwrite=True replaces it")
     number, waiting = tempfile.mkstemp(prefix=".tbtrace-", dir=os.path.dirname(place) or ".")
     try:
         with os.fdopen(number, "wb") as file:
-            parquet.write_table(made, file)
+            yield file
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(waiting, 0o666 & ~mask)  # mkstemp() lets only the owner read it

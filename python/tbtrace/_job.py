@@ -85,7 +85,7 @@ class Row:
         return [file.digest for file in self.files if file.digest is not None and file.problem is None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Job:
     """The tables of many traces, and which of them are missing.
 
@@ -97,7 +97,12 @@ class Job:
     """(path, message) of each file that is not in the tables."""
     reused: int
     """How many files were not read again, because the cache had their partials."""
-    files: list[File] = field(default_factory=list, repr=False)
+    files: list[File] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failed)} of {len(self.files)} files failed" if self.failed else ""
+        traces = "1 trace" if len(self.partial) == 1 else f"{len(self.partial)} traces"
+        return f"<tbtrace.Job: {traces}{failed}>"
 
     @property
     def sources(self) -> list[dict[str, Any]]:
@@ -203,7 +208,12 @@ class Job:
         """
         return self.partial.checks()
 
-    def flame_graph(self, weight: str = "self_cpu_time_total") -> _tbtrace.FlameGraph:
+    def flame_graph(
+        self,
+        weight: Literal[
+            "self_cpu_time_total", "self_device_time_total", "self_cuda_time_total", "cpu_memory"
+        ] = "self_cpu_time_total",
+    ) -> _tbtrace.FlameGraph:
         """The stacks of all traces.
 
             job.flame_graph().save("flame.svg")
@@ -417,7 +427,11 @@ def job_of(partial: _tbtrace.Partial | None, read: Sequence[File], not_found: Se
     failed = sorted((file.path, file.problem) for file in files if file.problem is not None)
     if partial is None:
         reason = ": ".join(failed[0]) if failed else "there are no inputs"
-        raise _tbtrace.TraceError(f"no trace could be read; the first of {len(failed)}: {reason}")
+        sentence = f"no trace could be read; the first of {len(failed)}: {reason}"
+        if failed and _paths.all_missing(failed):
+            others = [path for path, _ in failed[1:_MOST_SHOWN]]
+            raise _paths.missing_file(failed[0][0], sentence + (f" (and {', '.join(others)})" if others else ""))
+        raise _tbtrace.TraceError(sentence)
     reused = sum(file.reused for file in files)
     return Job(partial, failed, reused, sorted(files, key=lambda file: file.path))
 

@@ -7,6 +7,7 @@ temporary folder that goes with what needs it. Outputs are local.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +26,8 @@ _CHANGES = (
     "ETag etag LastModified last_modified mtime modified created updated md5 md5Hash crc32c generation checksum "
     "contentHash content_md5 modificationTime"
 ).split()
+
+MISSING = "there is no such file; check the path"
 
 _UNFINISHED = (
     "has the name of a trace that is not finished; wait for the program that writes it, or delete the file if that "
@@ -48,6 +51,11 @@ def local(path: Any) -> Any:
     if isinstance(path, str) and path.startswith("~") and not os.path.lexists(path):
         return os.path.expanduser(path)
     return path
+
+
+def all_missing(problems: Iterable[tuple[str, str]]) -> bool:
+    """Whether inputs of these paths and messages could not be read because there is nothing at the paths."""
+    return all(message == MISSING if is_remote(path) else not os.path.lexists(path) for path, message in problems)
 
 
 def output(path: Any, what: str) -> Any:
@@ -75,6 +83,9 @@ def filesystem(path: str) -> tuple[Any, str]:
         raise ImportError(f"{path}: {missing}", name=missing.name) from missing
     except ValueError as unknown:
         raise ValueError(f"{path}: {unknown}") from unknown
+    except OSError as problem:  # of hdfs without Java
+        why = str(problem).split("\n")[0]
+        raise _tbtrace.TraceError(f"{path}: cannot be opened: {why}; check what its file system needs") from problem
 
 
 @contextlib.contextmanager
@@ -84,13 +95,28 @@ def named(url: str) -> Iterator[None]:
         yield
     except _tbtrace.TraceError:
         raise
-    except FileNotFoundError as missing:
-        raise _tbtrace.TraceFileNotFoundError(f"{url}: there is no such file; check the path") from missing
     except (ImportError, MemoryError):
         raise
     except Exception as problem:
-        why = str(problem) or type(problem).__name__
+        if (reason := _reason(problem)) is None:
+            raise missing_file(url, f"{url}: {MISSING}") from problem
+        why = str(reason) or type(reason).__name__
         raise _tbtrace.TraceError(f"{url}: cannot be read: {why}; check the connection and your permissions") from problem
+
+
+def missing_file(path: str, sentence: str) -> _tbtrace.TraceFileNotFoundError:
+    """With the path as `filename`."""
+    return _tbtrace.TraceFileNotFoundError(errno.ENOENT, sentence, path)
+
+
+def _reason(problem: Exception) -> Exception | None:
+    """What a file system met with; None: there is no such file. fsspec says that of HTTP also if the
+    connection failed, which is then the cause."""
+    if not isinstance(problem, FileNotFoundError):
+        return problem
+    cause = problem.__cause__
+    is_answer = cause is None or isinstance(cause, FileNotFoundError) or getattr(cause, "status", 0) in (404, 410)
+    return None if is_answer or not isinstance(cause, Exception) else cause
 
 
 class Remote:
@@ -133,6 +159,24 @@ def fetched(path: Any, go_on: Callable[[], bool] = lambda: True) -> Iterator[Any
         place = os.path.join(folder, _base_name(path))
         _fetch(path, place, go_on)
         yield place
+
+
+@contextlib.contextmanager
+def exported(profiler: Any) -> Iterator[str]:
+    """The path of the trace that a `torch.profiler.profile` has recorded, which is removed in the end."""
+    import tempfile  # only here: it takes longer to import than all of tbtrace
+
+    with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
+        path = os.path.join(folder, "trace.json")
+        advice = "a profiler exports a recording once, after it has stopped; if it did, read that file"
+        try:
+            profiler.export_chrome_trace(path)
+        except Exception as problem:
+            why = str(problem).rstrip(".")
+            raise _tbtrace.TraceError(f"<profile>: torch could not export its trace: {why}; {advice}") from problem
+        if not os.path.exists(path):  # Kineto does not raise, but prints to standard error
+            raise _tbtrace.TraceError(f"<profile>: torch exported no trace; {advice}")
+        yield path
 
 
 def facts_of_change(url: str) -> dict[str, Any] | None:
@@ -207,7 +251,10 @@ def convert(inputs: Any, log_directory: Any, **options: Any) -> dict[str, Any]:
         try:
             result = _tbtrace.convert([*here, *copies.inputs], directory, **options)
         except (_tbtrace.TraceError, OSError, ValueError) as problem:
-            raise type(problem)(copies.renamed(str(problem))) from None
+            sentence = copies.renamed(str(problem))
+            if isinstance(problem, _tbtrace.TraceFileNotFoundError):
+                raise missing_file(copies.renamed(problem.filename), sentence) from None
+            raise type(problem)(sentence) from None
         return copies.renamed(result)  # type: ignore[no-any-return]
 
 

@@ -11,6 +11,9 @@ from typing import Any
 from tbtrace import _tbtrace
 
 
+_OPERATOR_KEYS = "name shape stack overload_name module line device stream thread rank step".split()
+
+
 def answer(owner: Any, query: str) -> Any:
     """A relation of DuckDB. The tables that the query names are made for it, no others."""
     try:
@@ -21,19 +24,20 @@ def answer(owner: Any, query: str) -> Any:
         raise ModuleNotFoundError("sql() needs DuckDB: pip install duckdb", name="duckdb") from None
     connection = duckdb.connect()
     problems = []
-    for name in names_of_tables():
+    for name in sorted(set(re.findall(r"[a-z_]+", query.lower()))):
         # A word may also be a column or a text: its table is made, and not used.
-        if not hasattr(owner, name) or not re.search(rf"\b{name}\b", query, re.IGNORECASE):
+        call = call_named(name)
+        if call is None or not hasattr(owner, call[0]):
             continue
         try:
-            connection.register(name, _exact(owner, name))
+            connection.register(name, _exact(owner, *call))
         except (ValueError, _tbtrace.TraceError) as problem:
             problems.append(str(problem))
     try:
         return connection.sql(query)
     except duckdb.CatalogException as problem:
         there = ", ".join(name for name in names_of_tables() if hasattr(owner, name))
-        why = "; ".join(problems) if problems else f"the tables are {there}"
+        why = "; ".join(problems) or f"the tables are {there}; also kernels_by_operator, memory_curve and so on"
         raise ValueError(f"{str(problem).splitlines()[0]} ({why})") from None
     except duckdb.Error as problem:
         raise ValueError(str(problem)) from None
@@ -69,5 +73,25 @@ def names_of_tables() -> list[str]:
     return [*names, "events", "clocks", "stragglers"]
 
 
-def _exact(owner: Any, name: str) -> Any:
-    return owner.operators(figures="exact") if name == "operators" else getattr(owner, name)()
+def call_named(name: str) -> tuple[str, dict[str, Any]] | None:
+    """The method and the arguments of a table's name: `kernels`, `kernels_by_step_operator`, `memory_curve`; None if it
+    is not the name of one."""
+    if name in names_of_tables():
+        return name, {}
+    options = [(table["name"], option) for table in _tbtrace.tables() for option in table["options"]]
+    operators = {"name": "group_by", "choices": _OPERATOR_KEYS, "type": "Sequence"}
+    for method, option in [("operators", operators), *options]:
+        if option["name"] == "view" and name in [f"{method}_{view}" for view in option["choices"]]:
+            return method, {"view": name.removeprefix(f"{method}_")}
+        keys = "|".join(sorted(option["choices"], key=len, reverse=True))
+        if option["name"] == "group_by" and re.fullmatch(rf"{method}_by(_({keys}))+", name):
+            group_by = re.findall(rf"_({keys})", name.removeprefix(f"{method}_by"))
+            if len(group_by) == 1 or "Sequence" in option["type"]:
+                return method, {"group_by": group_by[0] if len(group_by) == 1 else group_by}
+    return None
+
+
+def _exact(owner: Any, method: str, arguments: dict[str, Any]) -> Any:
+    if method == "operators":
+        arguments = arguments | {"figures": "exact"}
+    return getattr(owner, method)(**arguments)

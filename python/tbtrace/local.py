@@ -22,7 +22,7 @@ from tbtrace._job import (
     sum_of,
 )
 from tbtrace._progress import Bar
-from tbtrace._rows import OnError, Wanted, found
+from tbtrace._rows import OnError, Question, Wanted, found
 
 if TYPE_CHECKING:
     import pyarrow
@@ -70,7 +70,7 @@ def summarize(
 
 def rows(
     inputs: Paths,
-    table: str = "kernels",
+    table: Question = "kernels",
     *,
     workers: int | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -84,11 +84,18 @@ def rows(
     `table` and `arguments`: a method of Partial with its arguments: `rows(inputs, "kernels",
     group_by="operator")`. Units and columns are those of that table; `[unattributed]` and the other
     rows of a trace add up to its total. A trace that is there twice has its rows twice.
+
+    `table` may also be a function, for all that a Trace has: it is called with each Trace and the
+    `arguments`, and gives a table: that of a method, or a data frame. Its columns have to be the
+    same for all traces. Here it runs in threads of this process, on a cluster in the workers;
+    what it raises ends the call.
+
     `on_error`: with 'raise' the first input that cannot be read raises TraceError; with 'row' it is
     a row that has only `input` and, in a last column, `problem`. Other arguments, and what is raised
     besides, are those of summarize(); ValueError for a wrong table or argument. Needs pyarrow.
 
         tbtrace.local.rows("ranks/", "kernels", group_by="operator").to_pandas()
+        tbtrace.local.rows("ranks/", lambda trace: trace.gaps()).to_pandas()
     """
     import pyarrow
 

@@ -11,7 +11,7 @@ import ray
 
 from tbtrace import _paths
 from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, sum_of, without_repeats
-from tbtrace._rows import OnError, Wanted, batches, found
+from tbtrace._rows import OnError, Question, Wanted, batches, found
 
 if TYPE_CHECKING:
     import pyarrow
@@ -56,7 +56,7 @@ def summarize(
 
 def rows(
     inputs: Paths,
-    table: str = "kernels",
+    table: Question = "kernels",
     *,
     cache: str | os.PathLike[str] | None = None,
     on_error: OnError = "raise",

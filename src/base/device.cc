@@ -2,6 +2,8 @@
 
 #include <tbtrace/device.h>
 
+#include "base/decimal.h"
+
 namespace tbtrace {
 
 std::string device_type_key(DeviceType device) {
@@ -11,6 +13,15 @@ std::string device_type_key(DeviceType device) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return key;
+}
+
+std::optional<std::int64_t> number_in_name(std::string_view name) {
+  if (const auto whole = parse_integer(name)) return whole;
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const std::string_view before = name.substr(0, digits);
+  // Not the last digits of an address.
+  const bool ends_a_word = before.ends_with(' ') || before.ends_with(':') || before == "GPU";
+  return ends_a_word ? parse_integer(name.substr(digits)) : std::nullopt;
 }
 
 }  // namespace tbtrace

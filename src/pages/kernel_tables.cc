@@ -22,7 +22,7 @@ const std::vector<ColumnDescription>& origin_columns() {
   static const std::vector<ColumnDescription> kColumns = columns_in(R"(
 operator | text or null | the operator that launched most of its time, together with the next three
 input_shapes | text or null | of that operator, if they were recorded
-line | text or null | the innermost line of your own code around it, if stacks were recorded
+source_line | text or null | the innermost line of your own code around it, if stacks were recorded
 module | text or null | the module, if modules are known; `*` stands for repeated layers
 origin_ns | integer | how much of the time came from there
 )");
@@ -62,7 +62,7 @@ Status pages::add_kernel_origins(const Trace& trace, ViewContent& content) {
   }
   std::vector<std::string>& shown = table->report.shown;
   const auto after = std::ranges::find(shown, "short_name");
-  const std::vector<std::string> first = {"operator", "line"};
+  const std::vector<std::string> first = {"operator", "source_line"};
   shown.insert(after == shown.end() ? after : after + 1, first.begin(), first.end());
   return {};
 }

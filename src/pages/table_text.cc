@@ -200,7 +200,7 @@ std::int64_t whole(const Cell& cell) {
 /// the highest one of each device.
 Rows thinned(const Table& table, std::size_t limit) {
   const auto value = report::column_named(table, "allocated_bytes");
-  const auto device = report::column_named(table, "device");
+  const auto device = report::column_named(table, "device_name");
   const std::size_t stretches = std::max<std::size_t>(1, limit / 4);
   const std::size_t length = (table.rows.size() + stretches - 1) / stretches;
   Rows kept;

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "partials/message_parts.h"
 #include "partials/place_tables.h"
 #include "partials/source_reports.h"
+#include "report/optional_cell.h"
+#include "report/table_columns.h"
 
 namespace tbtrace::partials {
 namespace {
@@ -193,20 +197,63 @@ bool take_cells(const proto::PartialRow& message, std::vector<Cell>& cells) {
   return true;
 }
 
+/// Columns that versions 1 and 2 of the file called otherwise. What is a number now is read from
+/// the name.
+void rename_older_columns(AnalysisReport& report) {
+  struct Renamed {
+    std::string_view schema;
+    std::string_view before;
+    std::string_view now;
+    std::string_view shown;
+    std::string_view number;  // a column of its own before it; empty: none
+  };
+  constexpr Renamed kRenamed[] = {
+      {"tbtrace.steps/1", "number", "step", "step", "number"},
+      {"tbtrace.gpu/1", "stream", "stream_name", "stream", "stream"},
+      {"tbtrace.memory/1", "device", "device_name", "device_name", "device"},
+      {"tbtrace.memory/1", "line", "source_line", "source_line", ""}};
+  for (const Renamed& one : kRenamed) {
+    const auto column = report::column_named(report.table, one.before);
+    if (report.schema != one.schema || !column) continue;
+    report.table.columns[*column] = one.now;
+    std::ranges::replace(report.shown, one.before, std::string(one.shown));
+    if (one.number.empty()) continue;
+    const auto place = static_cast<std::ptrdiff_t>(*column);
+    report.table.columns.emplace(report.table.columns.begin() + place, one.number);
+    for (std::vector<Cell>& cells : report.table.rows) {
+      const auto* const name = std::get_if<std::string>(&cells[*column]);
+      cells.insert(cells.begin() + place,
+                   name == nullptr ? cells[*column] : report::device_cell(*name));
+    }
+  }
+  const auto alive = report::column_named(report.table, "alive");
+  for (std::vector<Cell>& cells : report.table.rows) {
+    auto* const list = alive ? std::get_if<Json>(&cells[*alive]) : nullptr;
+    constexpr std::string_view kBefore = "\"line\":";
+    for (std::size_t at = 0;
+         list != nullptr && (at = list->text.find(kBefore, at)) != std::string::npos;
+         at += kBefore.size()) {
+      list->text.replace(at, kBefore.size(), "\"source_line\":");
+    }
+  }
+}
+
 bool take_report(const proto::PartialReport& message, const AnalysisReport& empty,
                  AnalysisReport& report) {
   const std::vector<std::string>& columns = empty.table.columns;
   report.schema = message.schema();
   report.table.columns.assign(message.columns().begin(), message.columns().end());
-  if (report.table.columns != columns) return false;
+  const std::size_t width = report.table.columns.size();
   report.shown.assign(message.shown().begin(), message.shown().end());
   report.notes.assign(message.notes().begin(), message.notes().end());
   report.totals_label = message.totals_label();
   report.joined_totals = empty.joined_totals;
   for (const proto::PartialRow& row : message.rows()) {
     std::vector<Cell>& cells = report.table.rows.emplace_back();
-    if (!take_cells(row, cells) || cells.size() != columns.size()) return false;
+    if (!take_cells(row, cells) || cells.size() != width) return false;
   }
+  if (report.table.columns != columns) rename_older_columns(report);
+  if (report.table.columns != columns) return false;
   std::vector<Cell> totals;
   if (!take_cells(message.totals(), totals)) return false;
   if (std::cmp_not_equal(totals.size(), message.total_names_size())) return false;

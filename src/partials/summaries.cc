@@ -55,7 +55,7 @@ void add_steps(TraceSummary& summary, const Rows& rows) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     StepTime& step = summary.steps.steps.emplace_back();
     step.name = rows.text(row, "name");
-    step.number = rows.whole(row, "number");
+    step.number = rows.whole(row, "step");
     step.end_ns = rows.whole(row, "duration_ns");
     step.host_end_ns = rows.whole(row, "host_duration_ns");
   }
@@ -87,7 +87,7 @@ void add_memory(TraceSummary& summary, const Rows& rows) {
     const std::int64_t bytes = rows.whole(row, "peak_bytes");
     if (bytes == 0) continue;  // nothing was recorded of this device
     DevicePeak& peak = summary.memory.emplace_back();
-    peak.device = rows.text(row, "device");
+    peak.device = rows.text(row, "device_name");
     peak.peak_bytes = bytes;
   }
   std::ranges::stable_sort(summary.memory, std::ranges::greater(), &DevicePeak::peak_bytes);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <tbtrace/device.h>
+
 #include "report/optional_cell.h"
 
 namespace tbtrace {
@@ -10,6 +12,12 @@ namespace {
 
 constexpr std::array<std::string_view, kGroupKeys> kNames = {
     "shape", "stack", "module", "line", "device", "stream", "thread", "rank", "step"};
+constexpr std::string_view kStreamName = "stream_name";
+
+std::string_view column_name(GroupKey key) {
+  if (key == GroupKey::shape) return "input_shapes";
+  return key == GroupKey::line ? "source_line" : group_key_name(key);
+}
 
 }  // namespace
 
@@ -21,8 +29,19 @@ std::optional<GroupKey> group_key_named(std::string_view name) {
   return static_cast<GroupKey>(std::distance(kNames.begin(), found));
 }
 
-std::string_view report::group_column(GroupKey key) {
-  return key == GroupKey::shape ? "input_shapes" : group_key_name(key);
+std::vector<report::GroupColumn> report::group_columns(GroupKeySet keys) {
+  std::vector<GroupColumn> columns;
+  for (const GroupKey key : kGroupColumns) {
+    if (!has_group_column(keys, key)) continue;
+    columns.push_back({column_name(key), key});
+    if (key == GroupKey::stream) columns.push_back({kStreamName, key});
+  }
+  return columns;
+}
+
+Cell report::GroupColumn::cell(const GroupValues& values) const {
+  if (key != GroupKey::stream || name == kStreamName) return group_cell(values, key);
+  return values.stream ? optional_cell(number_in_name(*values.stream)) : Cell();
 }
 
 Cell report::group_cell(const GroupValues& values, GroupKey key) {

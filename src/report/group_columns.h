@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tbtrace/group_keys.h>
 #include <tbtrace/report.h>
@@ -17,10 +18,20 @@ inline constexpr std::array<GroupKey, kGroupKeys> kGroupColumns = {
     GroupKey::shape,  GroupKey::stack,  GroupKey::module, GroupKey::line, GroupKey::device,
     GroupKey::stream, GroupKey::thread, GroupKey::rank,   GroupKey::step};
 
-/// `input_shapes`, else the name of the key.
-std::string_view group_column(GroupKey key);
+/// A column that rows have for a key; by stream there are two: its number, and its name in the
+/// file.
+struct GroupColumn {
+  std::string_view name;
+  GroupKey key = {};
 
-/// Null if there is no value.
+  /// Null if there is no value.
+  Cell cell(const GroupValues& values) const;
+};
+
+/// In the order of the table. Rows grouped by stream name the device, too.
+std::vector<GroupColumn> group_columns(GroupKeySet keys);
+
+/// What rows are told apart by, of a stream its name. Null if there is no value.
 Cell group_cell(const GroupValues& values, GroupKey key);
 
 /// For people; empty if there is no value. A stack is its innermost frame.

@@ -11,7 +11,7 @@
 
 namespace tbtrace::wire {
 
-inline constexpr std::uint32_t kPartialVersion = 2;
+inline constexpr std::uint32_t kPartialVersion = 3;
 
 /// Whether a content begins as a partial of any version does.
 bool begins_as_partial(std::string_view start);

@@ -133,7 +133,7 @@ TEST(TableText, ACurveKeepsItsExtremes) {
     const std::int64_t bytes = at == 333 ? 9000 : at == 777 ? -5 : at % 100;
     rows.push_back({at, std::string(at % 2 == 0 ? "cpu" : "cuda:0"), bytes});
   }
-  TableContent content = table({"at_ns", "device", "allocated_bytes"}, rows);
+  TableContent content = table({"at_ns", "device_name", "allocated_bytes"}, rows);
   content.is_curve = true;
   const JsonTree tree = written(content, {.rows = 100});
   const std::string at = " " + list_of(tree.find("columns")->items.at(0), "values") + " ";

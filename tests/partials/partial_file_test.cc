@@ -96,10 +96,10 @@ TEST(PartialFile, EveryChangedByteIsAnError) {
 
 TEST(PartialFile, OfANewerVersionSaysSo) {
   std::string bytes = example();
-  bytes[8] = 3;
+  bytes[8] = 4;
   const Status failure = parse_partial(bytes).status();
   EXPECT_EQ(failure.code(), StatusCode::unreadable_input);
-  EXPECT_NE(failure.message().find("version 3"), std::string::npos) << failure.message();
+  EXPECT_NE(failure.message().find("version 4"), std::string::npos) << failure.message();
 }
 
 TEST(PartialFile, IsToldFromOtherFiles) {

@@ -94,6 +94,9 @@ class Diffs(unittest.TestCase):
 
     def test_rows_of_every_division_add_up(self):
         change = self.pair().step["new_ns"] - self.pair().step["base_ns"]
+        for sums in (tbtrace.read(PROJECT / "tests/data/gpu_step.json").partial(), tbtrace.local.summarize(PROJECT / "tests/data/gpu_step.json")):
+            with self.assertRaisesRegex(ValueError, "a job or a partial has sums only: pass the traces"):
+                tbtrace.diff(sums, PROJECT / "tests/data/gpu_step.json")
         for by in ("part", "operator", "shape", "kernel", "module", "line"):
             with self.subTest(by):
                 rows = self.pair().table(by).to_dicts()

@@ -15,9 +15,12 @@ import json
 import os
 import pathlib
 import pickle
+import signal
 import stat
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 import tbtrace
@@ -321,6 +324,91 @@ class Frames(unittest.TestCase):
             finally:
                 del sys.modules[package]
                 sys.modules.update(kept)
+
+    @unittest.skipUnless(has("pyarrow"), "pyarrow is not installed")
+    def test_arrow_fields_have_units(self):
+        units = {table["name"]: {column["name"]: column["unit"] for column in table["columns"]} for table in tbtrace.tables()}
+        trace = tbtrace.read(TRACES[2])
+        for name, table in (("kernels", trace.kernels()), ("gpu", trace.gpu()), ("steps", trace.steps()), ("memory", trace.memory())):
+            for field in table.to_arrow().schema:
+                self.assertEqual((field.metadata or {}).get(b"unit", b"").decode(), units[name][field.name], (name, field.name))
+        with tempfile.TemporaryDirectory() as folder:
+            trace.kernels().to_parquet(pathlib.Path(folder) / "kernels.parquet")
+            import pyarrow.parquet
+            field = pyarrow.parquet.read_schema(pathlib.Path(folder) / "kernels.parquet").field("total_ns")
+            self.assertEqual(field.metadata[b"unit"], b"ns")
+
+    def test_wrong_keys_are_a_sentence(self):
+        table = tbtrace.read(TRACES[2]).kernels()
+        with self.assertRaisesRegex(TypeError, "^a table takes the name of a column, .* not list; data frames"):
+            table[["name", "count"]]
+
+    def test_many_traces_are_shown_shortly(self):
+        content = TRACES[2].read_bytes()
+        traces = tbtrace.TraceSet.open({f"rank {number}": content for number in range(50)})
+        self.assertEqual(traces._repr_html_().count("<tr"), 21)
+        self.assertIn("20 of 50 rows", traces._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            for number in range(40):
+                (pathlib.Path(folder) / f"{number}.json").write_bytes(b"")
+            (pathlib.Path(folder) / "whole.json").write_bytes(content)
+            self.assertEqual(tbtrace.TraceSet.open(folder)._repr_html_().count("not read: "), 21)
+            self.assertEqual(repr(tbtrace.local.summarize(folder)), "<tbtrace.Job: 1 trace, 40 of 41 files failed>")
+
+    def test_csv_goes_to_a_file_in_parts(self):
+        names = ["plain", "with, comma", 'with "quotes"', "with\nline", "\u00e4"]
+        events = [{"ph": "X", "cat": "cpu_op", "name": names[at % 5], "pid": 1, "tid": 1, "ts": at, "dur": 1} for at in range(9000)]
+        table = tbtrace.read(json.dumps({"traceEvents": events}).encode()).events()
+        whole = table.to_csv()
+        self.assertEqual(whole, table._csv(None, -1))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "events.csv"
+            for options in ({}, {"row_limit": 5000}, {"row_limit": 7}, {"sort_by": "start_ns", "row_limit": 4500}):
+                self.assertIsNone(table.to_csv(path, overwrite=True, **options))
+                self.assertEqual(path.read_bytes().decode(), table.to_csv(**options))
+                self.assertEqual(table.to_csv(**options), table._csv(options.get("sort_by"), options.get("row_limit", -1)))
+            with self.assertRaisesRegex(FileExistsError, "overwrite=True replaces it"):
+                table.to_csv(path)
+            self.assertEqual(os.listdir(folder), ["events.csv"])
+        with self.assertRaisesRegex(ValueError, "writes to a local path"):
+            table.to_csv("s3://bucket/events.csv")
+        with self.assertRaises(ValueError):
+            table.to_csv(row_limit=-2)
+        for table, where in every_table():
+            self.assertEqual(table.to_csv(), table._csv(None, -1), where)
+
+    def test_lists_of_rows_let_other_threads_run_and_can_be_ended(self):
+        events = [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": at, "dur": 1} for at in range(120_000)]
+        table = tbtrace.read(json.dumps({"traceEvents": events}).encode()).events()
+        pauses, stop = [0.0], threading.Event()
+
+        def tick():
+            last = time.perf_counter()
+            while not stop.wait(0.001):
+                now = time.perf_counter()
+                pauses.append(now - last)
+                last = now
+
+        for make in (table.to_dicts, table.to_csv):
+            with self.subTest(make.__name__):
+                took = time.perf_counter()
+                thread = threading.Thread(target=tick)
+                thread.start()
+                rows = make()
+                took = time.perf_counter() - took
+                stop.set()
+                thread.join()
+                self.assertGreater(len(rows), 0)
+                self.assertLess(max(pauses), max(0.15, took * 0.6))
+                pauses[:] = [0.0]
+                stop.clear()
+                timer = threading.Timer(took / 10, signal.raise_signal, (signal.SIGINT,))
+                timer.start()
+                began = time.perf_counter()
+                with self.assertRaises(KeyboardInterrupt):
+                    make()
+                    time.sleep(1)
+                self.assertLess(time.perf_counter() - began, max(0.5, took * 0.8))
 
     def test_times_of_events_steps_and_memory_join(self):
         for path in TRACES:

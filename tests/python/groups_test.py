@@ -35,7 +35,7 @@ REAL += [path for path in (SHARED / "hta/critical_path/simple_add/benchmark_resu
 ROUNDS = max(1, 40 * int(os.environ.get("TBTRACE_RANDOM_PERCENT") or 100) // 100)
 KERNEL_KEYS = ["operator", "name", "shape", "stack", "module", "line", "device", "stream", "thread", "rank", "step"]
 OPERATOR_KEYS = ["name", "shape", "stack", "module", "line", "device", "stream", "thread", "rank", "step"]
-COLUMNS = {"shape": ["input_shapes"], "name": ["name"], "stream": ["device", "stream"]}
+COLUMNS = {"shape": ["input_shapes"], "name": ["name"], "stream": ["device", "stream", "stream_name"], "line": ["source_line"]}
 HOST = {"cpu_op", "user_annotation", "python_function", "cuda_runtime", "cuda_driver"}
 DEVICE = {"kernel", "gpu_memcpy", "gpu_memset"}
 LINE = re.compile(r".+\(\d+\): .+|.+\(\d+\): <.+>")
@@ -141,7 +141,7 @@ class Oracle:
         if key == "device":
             return int(event.args.get("device", event.pid)) if is_device else None
         if key == "stream":
-            return (self.key(event, "device"), str(event.tid)) if is_device else (None, None)
+            return (self.key(event, "device"), event.tid, str(event.tid)) if is_device else (None, None, None)
         if key == "rank":
             return self.rank
         if side is None:

@@ -170,7 +170,7 @@ class Handler(unittest.TestCase):
             self.assertTrue(times[cycle] < int(start) < times[cycle + 1], (times, start))
             trace = tbtrace.read(path, strict=True, arguments=tbtrace.ARGUMENT_GROUPS)
             steps = trace.steps().to_dicts()
-            self.assertEqual([row["number"] for row in steps], STEPS[cycle])
+            self.assertEqual([row["step"] for row in steps], STEPS[cycle])
             self.assertEqual([row["name"] for row in steps], [f"ProfilerStep#{number}" for number in STEPS[cycle]])
             self.check_operators(trace, recorded[cycle])
             self.check_summaries(values, cycle, steps)
@@ -197,7 +197,7 @@ class Handler(unittest.TestCase):
         first, last = len(steps) * cycle, len(steps) * (cycle + 1)
         written = [(step, tensor["float_val"][0]) for step, tensor in values["profile/step_time_ms"]]
         self.assertEqual(len(written), len(steps) * len(STEPS))
-        self.assertEqual([step for step, _ in written[first:last]], [row["number"] for row in steps])
+        self.assertEqual([step for step, _ in written[first:last]], [row["step"] for row in steps])
         for (_, shown), row in zip(written[first:last], steps):
             self.assertAlmostEqual(shown, row["duration_ns"] / 1e6, delta=1e-4)
         for tag in ("profile/operators/text_summary", "profile/memory/text_summary", "profile/steps/text_summary"):
@@ -251,7 +251,7 @@ class Handler(unittest.TestCase):
         [path] = self.folder.glob("*.pt.trace.json*")
         self.assertRegex(path.name, r"^w\.\d{19}\.pt\.trace\.json\.gz$")
         self.assertGreater(len(json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]), 100)
-        self.assertEqual([row["number"] for row in tbtrace.read(path).steps().to_dicts()], STEPS[0])
+        self.assertEqual([row["step"] for row in tbtrace.read(path).steps().to_dicts()], STEPS[0])
         self.assertEqual(len(event_files_in(self.folder / "w")), 1)
 
     def test_handler_names_workers_as_torch_does(self):
@@ -299,7 +299,7 @@ class Handler(unittest.TestCase):
         self.assertEqual((len(before), len(after)), (3, 5))
         for name, content in before.items():
             self.assertTrue(after[name].startswith(content), name)
-        self.assertEqual([[row["number"] for row in tbtrace.read(path).steps().to_dicts()]
+        self.assertEqual([[row["step"] for row in tbtrace.read(path).steps().to_dicts()]
                           for path in traces_in(self.folder)], STEPS * 2)
         # TensorBoard drops steps that come again, so those of the second profiler follow the first one's.
         steps = [step for file in event_files_in(self.folder / "w")
@@ -359,7 +359,7 @@ class Handler(unittest.TestCase):
                          arguments(torch.profiler.tensorboard_trace_handler))
         train(self.handler(use_python_export=True), repeat=1)
         [path] = traces_in(self.folder)
-        self.assertEqual([row["number"] for row in tbtrace.read(path, strict=True).steps().to_dicts()], STEPS[0])
+        self.assertEqual([row["step"] for row in tbtrace.read(path, strict=True).steps().to_dicts()], STEPS[0])
 
     def test_handler_logs_what_goes_wrong(self):
         def broken(path):

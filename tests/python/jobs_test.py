@@ -313,6 +313,40 @@ class Jobs(unittest.TestCase):
                            lambda: self.engine.rows(inputs, "kernels", on_error="skip")):
             self.assertRaises(ValueError, wrong_call)
 
+    def test_rows_are_what_a_function_makes_of_each_trace(self):
+        paths = made_ranks(self.folder, RANKS)
+        traces = tbtrace.TraceSet.open(self.folder)
+        ranks = {str(path): rank for path, rank in zip(sorted(paths), traces.ranks)}
+
+        def wanted(make):
+            rows = [{"input": path, "rank": ranks[path]} | row for path in ranks for row in make(tbtrace.read(path))]
+            return sorted(rows, key=str)
+
+        made = self.engine.rows(self.folder, lambda trace: trace.gaps())
+        self.assertGreater(len(made), RANKS)
+        self.assertEqual(made, wanted(lambda trace: trace.gaps()))
+        # Not of a trace without events, and with an argument.
+        def of_first_step(trace, by):
+            return trace.kernels(by, steps=trace.steps()[0]["step"])
+
+        made = self.engine.rows(self.folder, of_first_step, by="operator")
+        self.assertEqual(made, wanted(lambda trace: of_first_step(trace, "operator")))
+        paths[1].write_bytes(b"")
+        made = self.engine.rows(self.folder, lambda trace: trace.steps(), on_error="row")
+        self.assertEqual([row["input"] for row in made if row["problem"] is not None], [str(paths[1])])
+        self.assertEqual(len({row["input"] for row in made}), RANKS)
+        if ENGINE == "local":
+            with self.assertRaisesRegex(ValueError, "has to give a table"):
+                self.engine.rows(paths[0], lambda trace: len(trace))
+            with self.assertRaisesRegex(ValueError, "leave out cache"):
+                self.engine.rows(paths[0], lambda trace: trace.gaps(), cache=self.folder / "cache")
+            with self.assertRaises(ZeroDivisionError):
+                self.engine.rows(paths[0], lambda trace: 1 / 0)
+            import pandas
+            frames = self.engine.rows(paths[0], lambda trace: pandas.DataFrame({"events": [len(trace)], "name": ["a"]}))
+            self.assertEqual(frames, [{"input": str(paths[0]), "rank": ranks[str(paths[0])],
+                                       "events": len(tbtrace.read(paths[0])), "name": "a"}])
+
     def test_rows_go_to_few_files(self):
         import pyarrow.dataset
 
@@ -554,5 +588,6 @@ if __name__ == "__main__":
         RANKS, KILLS = int(names[1]), 3
         names = ["ranks_survive_killed_workers"]
     elif names == ["few"]:  # what an engine can do wrong; each job of a cluster takes seconds
-        names = ["a_job_names_what_is_wrong_with_its_files", "ranks_survive_killed_workers", "rows_go_to_few_files"]
+        names = ["a_job_names_what_is_wrong_with_its_files", "ranks_survive_killed_workers", "rows_go_to_few_files",
+                 "rows_are_what_a_function_makes_of_each_trace"]
     unittest.main(argv=[sys.argv[0], *(f"Jobs.test_{name}" for name in names)])

@@ -6,10 +6,13 @@
 Each method is a CTest test python.NAME.
 """
 
+import errno
 import importlib.util
 import io
 import os
 import pathlib
+import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +20,7 @@ import unittest
 from unittest import mock
 
 import tbtrace
+from tbtrace import _sql
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "tests/data"
 STEP = DATA / "gpu_step.json"
@@ -45,6 +49,89 @@ class PathsAndSql(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.wanted = tbtrace.read(STEP).events().to_dicts()
+
+    def test_missing_files_are_named_by_every_function(self):
+        one, other = (str(self.folder / name) for name in ("one.json", "other.json"))
+        out = self.folder / "out"
+        for call, missing in (
+                (lambda: tbtrace.read(one), [one]),
+                (lambda: tbtrace.Partial.read(one), [one]),
+                (lambda: tbtrace.TraceSet.open(one), [one]),
+                (lambda: tbtrace.TraceSet.open([one, other]), [one, other]),
+                (lambda: tbtrace.convert([one, STEP], out), [one]),
+                (lambda: tbtrace.diff(one, other), [one, other]),
+                (lambda: tbtrace.diff([STEP, one], other), [one, other]),
+                (lambda: tbtrace.compare_report(one, other), [one, other]),
+                (lambda: tbtrace.write_baseline(out / "b.tbb", [STEP, one]), [one]),
+                (lambda: tbtrace.local.summarize([one, other]), [one, other]),
+                (lambda: tbtrace.local.rows([STEP, one], "steps"), [one])):
+            with self.assertRaises(tbtrace.TraceFileNotFoundError) as raised:
+                call()
+            for problem in (raised.exception, pickle.loads(pickle.dumps(raised.exception))):
+                self.assertIsInstance(problem, FileNotFoundError)
+                self.assertEqual((problem.errno, problem.filename), (errno.ENOENT, missing[0]))
+                for path in missing:
+                    self.assertIn(path, str(problem))
+                self.assertNotIn("Errno", str(problem))
+        with self.assertRaisesRegex(tbtrace.TraceFileNotFoundError, "^rank 0: ") as raised:
+            tbtrace.read(one, name="rank 0")
+        self.assertEqual(raised.exception.filename, one)
+        for call in (lambda: tbtrace.read(b"text", name=one), lambda: tbtrace.TraceSet.open({one: b"text"}),
+                     lambda: tbtrace.read(DATA / "text.txt")):
+            with self.assertRaises(tbtrace.TraceError) as raised:
+                call()
+            self.assertNotIsInstance(raised.exception, FileNotFoundError)
+
+    @unittest.skipUnless(importlib.util.find_spec("duckdb"), "duckdb is not installed")
+    def test_sql_knows_groupings_and_views(self):
+        trace = tbtrace.read(STEP)
+        by_two = trace.operators(("overload_name", "shape"), figures="exact")
+        for name, table in (("kernels_by_operator", trace.kernels("operator")),
+                            ("kernels_by_step_name", trace.kernels(("step", "name"))),
+                            ("operators_by_overload_name_shape", by_two),
+                            ("gpu_by_stream", trace.gpu("stream")), ("modules_by_type", trace.modules("type")),
+                            ("memory_curve", trace.memory("curve")), ("lines_memory", trace.lines(view="memory")),
+                            ("KERNELS_BY_DEVICE", trace.kernels("device"))):
+            relation = trace.sql(f"select * from {name}")
+            self.assertEqual(relation.columns, table.columns, name)
+            self.assertEqual(len(relation.fetchall()), len(table), name)
+        for key in _sql._OPERATOR_KEYS:
+            self.assertEqual(trace.sql(f"select count(*) from operators_by_{key}").fetchall(),
+                             [(len(trace.operators(key, figures="exact")),)])
+        hint = str(tbtrace.Trace.operators.__annotations__["group_by"])
+        self.assertEqual(set(re.findall(r"'(\w+)'", hint)), set(_sql._OPERATOR_KEYS))
+        for wrong in ("kernels_by_colour", "gpu_by_device_stream", "memory_by_device", "kernels_"):
+            self.assertRaises(ValueError, trace.sql, f"select * from {wrong}")
+        with self.assertRaisesRegex(ValueError, "a partial has the kernels of all devices"):
+            trace.partial().sql("select * from kernels_by_step")
+
+    def test_profilers_are_read(self):
+        class Profiler:
+            """As torch.profiler.profile."""
+
+            def __init__(self, content=STEP.read_bytes(), problem=None):
+                self.content, self.problem, self.path = content, problem, None
+
+            def export_chrome_trace(self, path):
+                self.path = path
+                if self.problem:
+                    raise self.problem
+                if self.content is not None:
+                    pathlib.Path(path).write_bytes(self.content)
+
+        profiler = Profiler()
+        trace = tbtrace.read(profiler)
+        self.assertEqual((trace.events().to_dicts(), trace.path), (self.wanted, "<profile>"))
+        self.assertFalse(os.path.exists(os.path.dirname(profiler.path)))
+        self.assertEqual(tbtrace.read(profiler, name="cycle 1").path, "cycle 1")
+        self.assertEqual(len(tbtrace.TraceSet.open([Profiler(), STEP])), 2)
+        saved = RuntimeError("Trace is already saved.")
+        for profiler, message in ((Profiler(b"text"), "^<profile>: is not a trace"),
+                                  (Profiler(None), "exported no trace; a profiler exports"),
+                                  (Profiler(problem=saved), "could not export its trace: Trace is already saved;")):
+            with self.assertRaisesRegex(tbtrace.TraceError, message):
+                tbtrace.read(profiler)
+            self.assertFalse(os.path.exists(os.path.dirname(profiler.path)))
 
     def test_file_objects_are_streamed(self):
         content = STEP.read_bytes()
@@ -90,8 +177,8 @@ class PathsAndSql(unittest.TestCase):
         trace = tbtrace.read(STEP)
         total = sum(row["total_ns"] for row in trace.kernels().to_dicts())
         self.assertEqual(trace.sql("select sum(total_ns) from kernels").fetchall(), [(total,)])
-        joined = trace.sql("select count(*) from events e join steps s on e.step = s.number").fetchall()[0][0]
-        steps = {row["number"] for row in trace.steps().to_dicts()}
+        joined = trace.sql("select count(*) from events e join steps s on e.step = s.step").fetchall()[0][0]
+        steps = {row["step"] for row in trace.steps().to_dicts()}
         self.assertEqual(joined, sum(row["step"] in steps for row in self.wanted))
         self.assertEqual(trace.sql("select sum(self_cpu_time_total_ns) from operators").fetchall()[0][0],
                          sum(row["self_cpu_time_total_ns"] for row in trace.operators(figures="exact").to_dicts()))

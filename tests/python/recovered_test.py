@@ -144,7 +144,7 @@ class Recovered(unittest.TestCase):
         self.assertEqual(report["unfinished_steps"], [4])
         steps = tbtrace.read(path).summary().to_dict()["steps"][0]
         self.assertEqual((steps["steps"], steps["host_duration_ns"]), (3, sum(ended) / 3))
-        self.assertEqual(steps["unfinished"], [{"name": "ProfilerStep#4", "number": 4, "duration_ns": 9275000000}])
+        self.assertEqual(steps["unfinished"], [{"name": "ProfilerStep#4", "step": 4, "duration_ns": 9275000000}])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -205,6 +206,23 @@ class RemotePaths(unittest.TestCase):
                 tbtrace.local.summarize(url)
             with self.assertRaisesRegex(tbtrace.TraceError, f"^{url}: cannot be read: the line is cut"):
                 tbtrace.convert(url, self.folder / "logs")
+
+    def test_a_refused_connection_is_not_a_missing_file(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{free.getsockname()[1]}/trace.json"
+        for read in (tbtrace.read, tbtrace.TraceSet.open):
+            with self.assertRaisesRegex(tbtrace.TraceError, f"{url}: cannot be read: .*check the connection") as raised:
+                read(url)
+            self.assertNotIsInstance(raised.exception, FileNotFoundError)
+        with self.assertRaises(FileNotFoundError) as raised:
+            tbtrace.read(f"{RANKS}/gone.json")
+        self.assertEqual(raised.exception.filename, f"{RANKS}/gone.json")
+
+    def test_a_file_system_that_cannot_start_is_named_with_its_path(self):
+        with mock.patch("fsspec.core.url_to_fs", side_effect=OSError("Unable to load libjvm\nno file")):
+            with self.assertRaisesRegex(tbtrace.TraceError, "^hdfs://host/a.json: cannot be opened: Unable to load libjvm; "):
+                tbtrace.read("hdfs://host/a.json")
 
     def test_conversions_of_remote_traces(self):
         put(f"{RANKS}/noise.json", b"\x00\x01noise")

@@ -241,11 +241,11 @@ def memory_holders_small_cpu_first(tbtrace):
     rows = tbtrace.rows("memory", "--view", "alive", "trace.json")
     sizes = [row["bytes"] for row in rows]
     check_equal(sizes, sorted(sizes, reverse=True), "sizes, the largest first")
-    check_equal(rows[0]["device"], "cuda:0", "the first holder's device")
+    check_equal(rows[0]["device_name"], "cuda:0", "the first holder's device")
     lines = tbtrace("memory", "--view", "alive", "trace.json").out.splitlines()
     check(lines[2].startswith("cuda:0"), "the GPU's holders in the first row", lines[2])
     devices = tbtrace.summary("trace.json")["memory"]
-    check_equal([device["device"] for device in devices][:1], ["cuda:0"], "the summary's first device")
+    check_equal([device["device_name"] for device in devices][:1], ["cuda:0"], "the summary's first device")
     for device in devices:
         names = [(holder["operator"], holder["module"]) for holder in device["alive"]]
         check_equal(len({name for name, _ in names}), len(names), "holders with different names")
@@ -366,11 +366,11 @@ def traces_tar_gz(tbtrace):
 @case
 def vllm_iterations(tbtrace):
     rows = tbtrace.rows("steps", "trace.json", "--infer-steps")
-    check_equal([row["number"] for row in rows], list(range(10)), "steps")
+    check_equal([row["step"] for row in rows], list(range(10)), "steps")
     check_equal(rows[0]["name"], "execute_context_1(512)_generation_0(0)", "prefill")
     check_equal(rows[1]["name"], "execute_context_0(0)_generation_1(1)", "decode")
     chosen = tbtrace.rows("steps", "trace.json", "--infer-steps", "--steps", "3-5")
-    check_equal([row["number"] for row in chosen], [3, 4, 5], "chosen steps")
+    check_equal([row["step"] for row in chosen], [3, 4, 5], "chosen steps")
 
 
 @case

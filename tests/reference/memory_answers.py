@@ -29,7 +29,7 @@ def rows_of(program, trace, *options):
 def by_device(rows):
     devices = {}
     for row in rows:
-        devices.setdefault(row["device"], []).append(row)
+        devices.setdefault(row["device_name"], []).append(row)
     return devices
 
 
@@ -126,7 +126,7 @@ def sum_difference(rows):
     for row in rows:
         held = sum(holder["bytes"] for holder in row["alive"])
         if held != (row["peak_bytes"] or 0):
-            return f"{row['device']}: {held} bytes are alive at the peak of {row['peak_bytes']}"
+            return f"{row['device_name']}: {held} bytes are alive at the peak of {row['peak_bytes']}"
     return None
 
 

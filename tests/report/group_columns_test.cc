@@ -1,7 +1,9 @@
 #include "report/group_columns.h"
 
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -25,8 +27,12 @@ TEST(GroupColumns, StreamsNameTheirDevice) {
   EXPECT_TRUE(has_group_column({GroupKey::stream}, GroupKey::device));
   EXPECT_TRUE(has_group_column({GroupKey::stream}, GroupKey::stream));
   EXPECT_FALSE(has_group_column({GroupKey::device}, GroupKey::stream));
-  EXPECT_EQ(group_column(GroupKey::shape), "input_shapes");
-  EXPECT_EQ(group_column(GroupKey::step), "step");
+  const std::vector<GroupColumn> columns =
+      group_columns({GroupKey::shape, GroupKey::line, GroupKey::stream, GroupKey::step});
+  std::vector<std::string_view> names;
+  for (const GroupColumn& column : columns) names.push_back(column.name);
+  EXPECT_EQ(names, (std::vector<std::string_view>{"input_shapes", "source_line", "device", "stream",
+                                                  "stream_name", "step"}));
 }
 
 TEST(GroupColumns, WhatIsMissingHasNoValue) {

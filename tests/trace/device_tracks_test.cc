@@ -292,6 +292,18 @@ TEST(Writers, DevicesAreThoseOfTheNames) {
       << "ONNX Runtime";
 }
 
+TEST(DeviceNumber, IsThatOfTheNamesElseTheProcess) {
+  Track track;
+  track.process.number = 4;
+  track.thread.number = 7;
+  EXPECT_EQ(device_number(track), 4);
+  track.device = 2;
+  EXPECT_EQ(device_number(track), 2);
+  track.device = -1;
+  track.process = {.text = StringId{1}};
+  EXPECT_EQ(device_number(track), 7) << "torch.autograd.profiler";
+}
+
 TEST(Writers, ThatAreNotKnownAreSaid) {
   EXPECT_EQ(kinds({on("1", "1", "f").with("cat", "\"FEE\""), on("1", "1", "g").without("cat")}),
             "host host writer_unknown 2")

@@ -47,7 +47,7 @@ export function memoryByPeak(rows) {
 
 /** @param {{[key: string]: any}} row with a device of a process */
 function memoryKey(row) {
-  return JSON.stringify([row.rank ?? null, row.process ?? null, row.device]);
+  return JSON.stringify([row.rank ?? null, row.process ?? null, row.device_name]);
 }
 
 /**
@@ -69,7 +69,7 @@ function memoryCurves(table) {
     const column = columnOf(table, key);
     return (/** @type {number} */ row) => (column === null ? null : cellOf(column, row));
   };
-  const rank = cell("rank"), process = cell("process"), device = cell("device");
+  const rank = cell("rank"), process = cell("process"), device = cell("device_name");
   const at = cell("at_ns"), allocated = cell("allocated_bytes"), reserved = cell("reserved_bytes");
   /** @type {Map<string, number[]>} */
   const rows = new Map();
@@ -119,7 +119,7 @@ function memoryCurves(table) {
  */
 function memoryDevice(row, alive, curve, hasProcesses, page, zoom) {
   const name = (row.rank === null || row.rank === undefined ? "" : "rank " + row.rank + ", ") +
-    row.device + (hasProcesses ? ", process " + row.process : "");
+    row.device_name + (hasProcesses ? ", process " + row.process : "");
   const facts = [
     ["peak", formatValue(row.peak_bytes, "bytes"), exactValue(row.peak_bytes, "bytes")],
     ["peak at", row.peak_at_ns === null ? "" : timelineLink(page, timelinePart(
@@ -238,5 +238,5 @@ function memoryHolder(row, all) {
     h("span", { class: "holder-name" },
       h("span", null, row.operator, row.module === null ? null :
         h("span", { class: "quiet" }, " in " + memoryModule(row.module))),
-      row.line === null ? null : h("span", { class: "quiet holder-line" }, row.line)));
+      row.source_line === null ? null : h("span", { class: "quiet holder-line" }, row.source_line)));
 }

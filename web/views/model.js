@@ -52,6 +52,6 @@ function modelDress(table) {
 export function renderModel(view, page) {
   // A phone has room for two columns; the notes of the table are those of its rows.
   const tables = view.tables.map((table) => columnOf(table, "note") === null ? table : {
-    ...table, notes: [], shown: ["figure", "value", "how", "device", "rank", "note"] });
+    ...table, notes: [], shown: ["figure", "value", "how", "device_name", "rank", "note"] });
   return tablesOf({ ...view, tables }, page, { under: "note", dress: modelDress });
 }

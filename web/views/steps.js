@@ -38,7 +38,7 @@ export function renderSteps(view, page) {
              table?.empty && view.tables.length === 1 ? null : tablesOf(view, page));
   }
   let isPhases = page.get("parts") === "phases";
-  const number = columnOf(table, "number"), rank = columnOf(table, "rank");
+  const number = columnOf(table, "step"), rank = columnOf(table, "rank");
   const hasRanks = rank !== null && new Set(rank.values).size > 1;
   const names = Array.from({ length: table.rows }, (_, row) =>
     String(number ? cellOf(number, row) ?? "all" : row) +

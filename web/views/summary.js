@@ -116,7 +116,7 @@ function originOf(kernel) {
   const shapes = formatJson(typeof kernel.input_shapes === "string" ? kernel.input_shapes
     : JSON.stringify(kernel.input_shapes ?? "")).replaceAll("[] ", "").replace(/ ?\[\]$|^""$/, "");
   const parts = [["from", kernel.operator], ["on", shapes], ["in", kernel.module],
-                 ["at", kernel.line]].filter(([, value]) => value);
+                 ["at", kernel.source_line]].filter(([, value]) => value);
   if (!parts.length) return null;
   return h("small", null, parts.flatMap(([word, value]) => [`${word} `, h("b", null, value), " "]));
 }
@@ -169,7 +169,7 @@ function memorySection(memory, page) {
   const reserved = largestOf(memory, "peak_reserved_bytes") > 0;
   const grows = memory.some((row) => typeof row.growth_per_step_bytes === "number");
   return summarySection("Memory", "at its peak", "memory", page, smallTable(memory, [
-    { label: "Device", value: (row) => row.device },
+    { label: "Device", value: (row) => row.device_name },
     ...(held ? [{ label: "Largest holders", value: (/** @type {SummaryRecord} */ row) => (Array.isArray(row.alive) ? row.alive : [])
       .map((/** @type {SummaryRecord} */ holder) => h("small", null,
         h("b", null, formatValue(holder.bytes, "bytes")), ` ${holder.operator || "unknown"}`,

@@ -8,7 +8,7 @@ import hashlib
 import threading
 import zlib
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tbtrace
 from tbtrace.tab.disk_cache import DiskCache
@@ -44,7 +44,8 @@ class Views:
         self._reading = threading.BoundedSemaphore(_READ_AT_ONCE)
 
     def view(self, file: TraceFile, root: str, name: str) -> View:
-        return self._from(file, root, ("view", name), lambda trace: trace.view(name), is_kept=True)
+        known: Any = name  # view() raises ValueError for others
+        return self._from(file, root, ("view", name), lambda trace: trace.view(known), is_kept=True)
 
     def timeline(self, file: TraceFile, root: str, from_ns: int | None, to_ns: int | None) -> View:
         def make(trace: tbtrace.Trace) -> bytes:

@@ -80,6 +80,11 @@ Place LinePlaces::place_in(Place around, EventId range) {
   return child(around, entry->second);
 }
 
+std::string line_text(const std::string& file, std::int64_t line, const std::string& function) {
+  const std::string text = file + "(" + std::to_string(line) + ")";
+  return function.empty() ? text : text + ": " + function;
+}
+
 WorkPlaces find_line_places(const Trace& trace, const ForwardOperators& forward,
                             LinePlaces& places) {
   return find_places(trace, forward, [&](Place around, EventId range, bool /*is_backward*/) {

@@ -27,6 +27,9 @@ struct PlaceLine {
   bool is_function = false;
 };
 
+/// As tables name a line in a single column: `train.py(46): forward`.
+std::string line_text(const std::string& file, std::int64_t line, const std::string& function);
+
 /// An operator's `Call stack` has all functions that were active, so it is the whole way to its
 /// place, and so for what is inside the operator. In processes whose Python frames are ranges these
 /// are the way, and stacks are not used. A range that a `with` statement opened has the stack of

@@ -26,8 +26,7 @@ EventId OwnLines::owner_of(const DeviceLink& link) const {
 std::string OwnLines::text(Line line) const {
   if (line == 0) return {};
   const PlaceLine& row = places_.rows()[line];
-  std::string text = row.file + "(" + std::to_string(row.line) + ")";
-  return row.function.empty() ? text : text + ": " + row.function;
+  return line_text(row.file, row.line, row.function);
 }
 
 }  // namespace tbtrace::analyses

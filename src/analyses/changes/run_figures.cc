@@ -18,7 +18,6 @@
 #include <tbtrace/modules.h>
 #include <tbtrace/steps.h>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/attribution/forward_operators.h"
 #include "analyses/attribution/own_lines.h"
 #include "analyses/attribution/owners.h"
@@ -317,7 +316,7 @@ void add_circumstances(const Trace& trace, RunFigures& run, std::set<std::string
   for (const EventId event : trace.by_start()) {
     if (!is_device_work(trace.kind(event))) continue;
     run.has_device_work = true;
-    worked.insert(analyses::device_number(trace.track(trace.events().track(event))));
+    worked.insert(device_number(trace.track(trace.events().track(event))));
   }
   for (const DeviceProperties& device : trace.device_properties()) {
     if (worked.contains(device.id) && !device.name.empty()) devices.insert(device.name);

@@ -12,7 +12,6 @@
 #include <tbtrace/flops.h>
 
 #include "analyses/attribution/communication.h"
-#include "analyses/attribution/device_number.h"
 #include "analyses/attribution/owners.h"
 #include "analyses/flops/cast_operators.h"
 #include "analyses/flops/counted_operators.h"
@@ -45,7 +44,7 @@ Devices devices_of(const Trace& trace) {
   Devices devices;
   for (const DeviceLink& link : links_of(trace).device_work()) {
     const TrackId track = trace.events().track(link.activity);
-    devices.numbers.insert(analyses::device_number(trace.track(track)));
+    devices.numbers.insert(device_number(trace.track(track)));
   }
   std::set<std::string> names;
   for (const DeviceProperties& device : trace.device_properties()) {

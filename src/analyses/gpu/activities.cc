@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/steps/selection.h"
 #include "trace/links.h"
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include <tbtrace/device.h>
+
 #include "analyses/attribution/work_times.h"
 #include "base/share.h"
 #include "report/source_report.h"
@@ -18,7 +20,9 @@ struct GpuRow : GpuUse {
   std::optional<std::int64_t> rank;
 };
 
-std::optional<std::string> stream_of(const GpuRow& row) {
+std::optional<std::int64_t> stream_of(const GpuRow& row) { return number_in_name(row.stream); }
+
+std::optional<std::string> stream_name_of(const GpuRow& row) {
   return row.stream.empty() ? std::nullopt : std::optional(row.stream);
 }
 
@@ -31,8 +35,11 @@ using Column = report::TypedColumn<GpuRow>;
 constexpr Column kColumns[] = {
     Column::of<&GpuRow::rank>("rank", "from `distributedInfo`", 1),
     Column::of<&GpuUse::device>("device", "the device's number: the process id of its streams", 2),
-    Column::of<stream_of>("stream", "the stream's thread id in the file; null in a row of a device",
-                          3),
+    Column::of<stream_of>(
+        "stream", "the stream's number: the one in `stream_name`; null in a row of a device", 3),
+    Column::of<stream_name_of>("stream_name",
+                               "the id of the stream's row in the file: `7`, `stream 7`; null in a "
+                               "row of a device"),
     Column::of<&GpuUse::window_ns>("window_ns", "length of the window", 4),
     Column::of<&GpuUse::busy_ns>("busy_ns", "at least one activity ran"),
     Column::of<&GpuUse::busy_share>("busy_share", "`busy_ns` / `window_ns`, 0 to 1", 5),

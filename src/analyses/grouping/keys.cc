@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/attribution/forward_operators.h"
 #include "analyses/attribution/own_lines.h"
 #include "analyses/grouping/stacks.h"

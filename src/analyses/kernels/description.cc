@@ -97,7 +97,7 @@ memset_ns | integer | sum of their durations
 input_shapes | list or null | sizes of that operator's inputs; by shape
 stack | list of texts or null | Python frames around that operator (around the launch if it is not known), innermost first; by stack
 module | text or null | the innermost `nn.Module` frame around the launch; by module
-line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
+source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
 operator | text | the operator that launched the kernels, `[unattributed]` if none is known; by operator or launch
 label | text | what the program called this part of a CUDA graph ([Labels of CUDA graphs](chrome_json.md#labels-of-cuda-graphs)); `[unlabelled]` for kernels without a label; by label
 grid | list or null | by launch, like the next three: blocks in x, y and z
@@ -105,7 +105,8 @@ block | list or null | threads of a block in x, y and z
 registers | integer or null | registers of a thread
 shared_memory_bytes | integer or null | shared memory of a block
 device | integer | the device's number; by device or stream
-stream | text | the stream's row in the file; by stream
+stream | integer or null | the stream's number: the one in `stream_name`; by stream
+stream_name | text | the id of the stream's row in the file: `7`, `stream 7`; by stream
 thread | text or null | the host thread that launched the kernels; by thread
 step | integer or null | number of the step that was open when the kernels were launched; by step
 operator_eligible | boolean | whether torch-tb-profiler says that the operator may use tensor cores; only with `--compat plugin`, by launch
@@ -117,7 +118,8 @@ launch | text | the call: `cudaLaunchKernel`, `cudaGraphLaunch`, `cuLaunchKernel
 operator | text | the operator, `[unattributed]` if none is known
 label | text or null | what the program called its part of a CUDA graph; null without one
 device | integer | the device's number
-stream | text | the stream's row in the file
+stream | integer or null | the stream's number: the one in `stream_name`
+stream_name | text | the id of the stream's row in the file: `7`, `stream 7`
 correlation | integer | the number that links the two
 step | integer or null | number of the step that was open when the kernel was launched
 start_ns | integer | the kernel's start, since the start of the recording's window

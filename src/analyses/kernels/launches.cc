@@ -9,7 +9,6 @@
 #include <tbtrace/kernels.h>
 #include <tbtrace/trace.h>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/attribution/graph_labels.h"
 #include "analyses/kernels/launched_activities.h"
 #include "analyses/kernels/runs.h"

@@ -94,10 +94,10 @@ void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank
     columns.add("shared_memory_bytes", false,
                 [](const KernelGroup& group) { return optional_cell(group.shared_memory_bytes); });
   }
-  for (const GroupKey key : report::kGroupColumns) {
-    if (!report::has_group_column(options.by, key) || key == GroupKey::rank) continue;
-    columns.add(std::string(report::group_column(key)), true,
-                [key](const KernelGroup& group) { return report::group_cell(group.values, key); });
+  for (const report::GroupColumn& column : report::group_columns(options.by)) {
+    if (column.key == GroupKey::rank) continue;
+    columns.add(std::string(column.name), column.name != "stream_name",
+                [column](const KernelGroup& group) { return column.cell(group.values); });
   }
 }
 
@@ -244,7 +244,8 @@ Result<AnalysisReport> kernel_launches_report(const Trace& trace, const KernelsO
   const Cell rank = optional_cell(trace.identity().rank);
   for (const KernelLaunch& row : *launches) {
     report.table.rows.push_back({rank, row.name, row.launch, row.op, report::text_cell(row.label),
-                                 row.device, row.stream, row.correlation, optional_cell(row.step),
+                                 row.device, optional_cell(number_in_name(row.stream)), row.stream,
+                                 row.correlation, optional_cell(row.step),
                                  since_start(trace, row.start_ns), row.launch_call_ns,
                                  row.duration_ns, row.launch_delay_ns,
                                  since_start(trace, row.launch_start_ns), row.queue_length});

@@ -37,7 +37,8 @@ curve and allocations its curve and its events.
       .columns = columns_in(R"(
 rank | integer or null | from `distributedInfo`
 process | text | id of the process that allocated
-device | text | `cpu`, `cuda:0`
+device | integer or null | the device's number; null for the host
+device_name | text | `cpu`, `cuda:0`
 peak_bytes | integer or null | the most that was allocated after any record; null if all allocations failed
 peak_at_ns | integer or null | when that was so for the first time
 peak_reserved_bytes | integer or null | the most that the caching allocator had reserved; null if it reserved nothing or the file does not say
@@ -58,10 +59,11 @@ without_address | integer | records whose address is not in the file, in the who
       .more_columns = {{"rows", "--view alive", columns_in(R"(
 rank | integer or null | from `distributedInfo`
 process | text | id of the process that allocated
-device | text | `cpu`, `cuda:0`
+device | integer or null | the device's number; null for the host
+device_name | text | `cpu`, `cuda:0`
 operator | text | the innermost operator that was open on the thread that allocated; `[unattributed]` without one; `[before the recording]` and `[unknown]` by the rules below
 module | text or null | the innermost `nn.Module` frame around it
-line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
+source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
 category | text | `parameter`, `optimizer_state`, `input`, `temporary`, `activation`, `gradient`, `unknown`
 category_estimated | boolean | true for every recorded allocation, because trace files have no categories (rules below); false for `[before the recording]` and `[unknown]`
 bytes | integer | sum of the allocations
@@ -70,7 +72,8 @@ allocations | integer | their number
                        {"rows", "--view curve", columns_in(R"(
 rank | integer or null | from `distributedInfo`
 process | text | id of the process that allocated
-device | text | `cpu`, `cuda:0`
+device | integer or null | the device's number; null for the host
+device_name | text | `cpu`, `cuda:0`
 at_ns | integer | time of the record
 allocated_bytes | integer | allocated after it
 reserved_bytes | integer or null | reserved after it; null as for `peak_reserved_bytes`
@@ -79,10 +82,11 @@ totals | text | where the allocated bytes come from: `recorded`, `summed` or `mi
                        {"rows", "--view allocations", columns_in(R"(
 rank | integer or null | from `distributedInfo`
 process | text | id of the process that allocated
-device | text | `cpu`, `cuda:0`
+device | integer or null | the device's number; null for the host
+device_name | text | `cpu`, `cuda:0`
 operator | text | the innermost operator that was open on the thread that allocated; `[unattributed]` without one; `[before the recording]` by the rules below
 module | text or null | the innermost `nn.Module` frame around it
-line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
+source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
 category | text | `parameter`, `optimizer_state`, `input`, `temporary`, `activation`, `gradient`, `unknown`
 category_estimated | boolean | true for every recorded allocation, because trace files have no categories (rules below); false for `[before the recording]`
 bytes | integer | its size
@@ -93,7 +97,8 @@ end | text | `freed`; `held`: not freed in the recording; `unknown`: the address
 )")},
                        {"rows", "--compat plugin | --compat plugin --view alive", columns_in(R"(
 rank | integer or null | from `distributedInfo`
-device | text | `CPU`, `GPU0`
+device | integer or null | the device's number; null for the host
+device_name | text | `CPU`, `GPU0`
 operator | text | its name
 calls | integer | number of its calls
 size_increase_bytes | integer | sum of all sizes in it, frees negative
@@ -105,7 +110,8 @@ self_allocated_bytes | integer | the same without the operators inside
 )")},
                        {"rows", "--compat plugin --view allocations", columns_in(R"(
 rank | integer or null | from `distributedInfo`
-device | text | `CPU`, `GPU0`
+device | integer or null | the device's number; null for the host
+device_name | text | `CPU`, `GPU0`
 operator | text | `aten::addmm (aten::empty)`, `<unknown>`
 bytes | integer | the size
 allocated_at_ns | integer or null | null: no allocation of this address was recorded
@@ -113,7 +119,8 @@ freed_at_ns | integer or null | null: not freed
 )")},
                        {"rows", "--compat plugin --view curve", columns_in(R"(
 rank | integer or null | from `distributedInfo`
-device | text | `CPU`, `GPU0`
+device | integer or null | the device's number; null for the host
+device_name | text | `CPU`, `GPU0`
 at_ns | integer | time of the record
 allocated_bytes | integer | the file's `Total Allocated`
 reserved_bytes | integer | the file's `Total Reserved`

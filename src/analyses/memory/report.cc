@@ -86,7 +86,7 @@ Json alive_json(const DeviceMemory& device) {
     json.begin_object();
     add("operator", holder.source.op);
     add("module", holder.source.module);
-    add("line", holder.source.line);
+    add("source_line", holder.source.line);
     json.key("category");
     json.text(memory_category_key(holder.source.category));
     json.key("category_estimated");
@@ -103,7 +103,7 @@ Json alive_json(const DeviceMemory& device) {
 
 void show_peaks(const Trace& trace, const MemoryUse& use, AnalysisReport& report) {
   report.shown = {"rank",
-                  "device",
+                  "device_name",
                   "peak_bytes",
                   "peak_reserved_bytes",
                   "growth_per_step_bytes",
@@ -114,21 +114,21 @@ void show_peaks(const Trace& trace, const MemoryUse& use, AnalysisReport& report
   if (std::ranges::any_of(use.devices, ran_out)) report.shown.emplace_back("out_of_memory");
   for (const DeviceMemory& device : use.devices) {
     const bool held = !device.alive.empty() && device.alive[0].bytes > 0;
-    report.table.rows.push_back({Cell(), device.process, device.device,
-                                 device.peak_at_ns ? Cell(device.peak_bytes) : Cell(),
-                                 time_cell(device.peak_at_ns, trace.window_start_ns()),
-                                 optional_cell(device.peak_reserved_bytes),
-                                 optional_cell(device.fragmentation_bytes),
-                                 optional_cell(device.growth_per_step_bytes),
-                                 held ? Cell(device.alive[0].source.op) : Cell(),
-                                 held ? Cell(device.alive[0].bytes) : Cell(), device.out_of_memory,
-                                 std::string(totals_name(device.totals)), alive_json(device)});
+    report.table.rows.push_back(
+        {Cell(), device.process, report::device_cell(device.device), device.device,
+         device.peak_at_ns ? Cell(device.peak_bytes) : Cell(),
+         time_cell(device.peak_at_ns, trace.window_start_ns()),
+         optional_cell(device.peak_reserved_bytes), optional_cell(device.fragmentation_bytes),
+         optional_cell(device.growth_per_step_bytes),
+         held ? Cell(device.alive[0].source.op) : Cell(),
+         held ? Cell(device.alive[0].bytes) : Cell(), device.out_of_memory,
+         std::string(totals_name(device.totals)), alive_json(device)});
   }
 }
 
 /// The largest first, on whatever device.
 void show_alive(const MemoryUse& use, AnalysisReport& report) {
-  report.shown = {"rank", "device", "operator", "bytes", "category", "module", "line"};
+  report.shown = {"rank", "device_name", "operator", "bytes", "category", "module", "source_line"};
   std::vector<std::pair<const DeviceMemory*, const MemoryHolder*>> holders;
   for (const DeviceMemory& device : use.devices) {
     for (const MemoryHolder& holder : device.alive) holders.emplace_back(&device, &holder);
@@ -136,20 +136,20 @@ void show_alive(const MemoryUse& use, AnalysisReport& report) {
   std::ranges::stable_sort(holders, std::ranges::greater(),
                            [](const auto& holder) { return holder.second->bytes; });
   for (const auto& [device, holder] : holders) {
-    report.table.rows.push_back({Cell(), device->process, device->device, holder->source.op,
-                                 text_cell(holder->source.module), text_cell(holder->source.line),
-                                 std::string(memory_category_key(holder->source.category)),
-                                 has_estimated_category(*holder), holder->bytes,
-                                 holder->allocations});
+    report.table.rows.push_back(
+        {Cell(), device->process, report::device_cell(device->device), device->device,
+         holder->source.op, text_cell(holder->source.module), text_cell(holder->source.line),
+         std::string(memory_category_key(holder->source.category)), has_estimated_category(*holder),
+         holder->bytes, holder->allocations});
   }
 }
 
 void show_curve(const Trace& trace, const MemoryUse& use, AnalysisReport& report) {
-  report.shown = {"rank", "device", "at_ns", "allocated_bytes", "reserved_bytes"};
+  report.shown = {"rank", "device_name", "at_ns", "allocated_bytes", "reserved_bytes"};
   for (const DeviceMemory& device : use.devices) {
     for (const MemoryPoint& point : device.curve) {
-      report.table.rows.push_back({Cell(), device.process, device.device,
-                                   time_cell(point.at_ns, trace.window_start_ns()),
+      report.table.rows.push_back({Cell(), device.process, report::device_cell(device.device),
+                                   device.device, time_cell(point.at_ns, trace.window_start_ns()),
                                    point.allocated_bytes, optional_cell(point.reserved_bytes),
                                    std::string(totals_name(device.totals))});
     }
@@ -157,7 +157,7 @@ void show_curve(const Trace& trace, const MemoryUse& use, AnalysisReport& report
 }
 
 void show_allocations(const Trace& trace, const MemoryUse& use, AnalysisReport& report) {
-  report.shown = {"rank",  "device",          "operator",    "category",
+  report.shown = {"rank",  "device_name",     "operator",    "category",
                   "bytes", "allocated_at_ns", "freed_at_ns", "end"};
   for (const MemoryAllocation& allocation : use.allocations) {
     const DeviceMemory& device = use.devices[allocation.device];
@@ -165,10 +165,10 @@ void show_allocations(const Trace& trace, const MemoryUse& use, AnalysisReport& 
     const MemorySource& source = allocation.source ? use.sources[*allocation.source] : before;
     const bool both = allocation.allocated_at_ns && allocation.freed_at_ns;
     report.table.rows.push_back(
-        {Cell(), device.process, device.device, source.op, text_cell(source.module),
-         text_cell(source.line), std::string(memory_category_key(source.category)),
-         allocation.source.has_value(), allocation.bytes,
-         time_cell(allocation.allocated_at_ns, trace.window_start_ns()),
+        {Cell(), device.process, report::device_cell(device.device), device.device, source.op,
+         text_cell(source.module), text_cell(source.line),
+         std::string(memory_category_key(source.category)), allocation.source.has_value(),
+         allocation.bytes, time_cell(allocation.allocated_at_ns, trace.window_start_ns()),
          time_cell(allocation.freed_at_ns, trace.window_start_ns()),
          both ? Cell(bounded(WideInteger{*allocation.freed_at_ns} - *allocation.allocated_at_ns))
               : Cell(),

@@ -50,7 +50,8 @@ whether it was measured, counted or estimated; one that was not recorded says wh
       .columns = columns_in(R"(
 rank | integer or null | from `distributedInfo`
 figure | text | which one, with its unit as in column names: `latency_mean_ns`, `model_bytes`
-device | text or null | of memory: `cuda:0`
+device | integer or null | of memory: the device's number; null for the host
+device_name | text or null | of memory: `cuda:0`
 value | number or null | null if it is not recorded
 how | text | `measured`, `counted`, `estimated` or `not_recorded`
 note | text or null | where it comes from, what it leaves out, or what to record
@@ -94,11 +95,12 @@ Result<AnalysisReport> model_report(const Trace& trace, const ModelOptions& opti
   AnalysisReport report;
   report.schema = table.schema;
   report.table.columns = table.column_names();
-  report.shown = {"rank", "figure", "device", "value", "how", "note"};
+  report.shown = {"rank", "figure", "device_name", "value", "how", "note"};
   report.named_values = {.name = "figure", .value = "value"};
   const Cell rank = report::optional_cell(trace.identity().rank);
   for (const ModelFigure& figure : *figures) {
-    report.table.rows.push_back({rank, figure.name, report::text_cell(figure.device), figure.value,
+    report.table.rows.push_back({rank, figure.name, report::device_cell(figure.device),
+                                 report::text_cell(figure.device), figure.value,
                                  std::string(figure_origin_name(figure.how)),
                                  report::text_cell(figure.note)});
   }

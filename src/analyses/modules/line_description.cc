@@ -32,6 +32,7 @@ rank | integer or null | from `distributedInfo`
 file | text | the path as recorded; torch leaves out what the path of an installed package begins with
 line | integer or null | the line; of a function, where it begins
 function | text or null | the function that the line is in
+source_line | text or null | the three in one, as in other tables: `model.py(12): forward`; null for rows in brackets
 level | text or null | `line` or `function`; null for `[unattributed]`
 calls | integer or null | calls of a function; null for lines, because the trace does not say
 device_time_total_ns | integer | durations of the kernels, memcpys and memsets that it and what it called launched, forward and backward; a line that called itself again counts once
@@ -55,10 +56,12 @@ waiting_cpu_time_ns | integer | time in which threads waited that do not do the 
       .more_columns = {{"rows", "--view memory", columns_in(R"(
 rank | integer or null | from `distributedInfo`
 process | text | id of the process that allocated
-device | text | `cpu`, `cuda:0`
+device | integer or null | the device's number; null for the host
+device_name | text | `cpu`, `cuda:0`
 file | text | the path as recorded; torch leaves out what the path of an installed package begins with
 line | integer or null | the line; of a function, where it begins
 function | text or null | the function that the line is in
+source_line | text or null | the three in one, as in other tables: `model.py(12): forward`; null for rows in brackets
 level | text or null | `line` or `function`; null for rows in brackets
 allocated_bytes | integer or null | what it and what it called allocated, forward and backward; a line that called itself again counts once
 freed_bytes | integer or null | what it and what it called freed, also what others had allocated

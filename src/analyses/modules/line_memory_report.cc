@@ -9,6 +9,7 @@
 #include <tbtrace/lines.h>
 #include <tbtrace/memory.h>
 
+#include "analyses/attribution/line_places.h"
 #include "analyses/memory/report.h"
 #include "analyses/modules/lines_report.h"
 #include "base/bounded_sum.h"
@@ -23,7 +24,7 @@ using Row = std::vector<Cell>;
 
 /// What a row of a device begins with.
 Row row_of(const Cell& rank, const DeviceLineMemory& device, std::string file) {
-  return {rank, device.process, device.device, std::move(file)};
+  return {rank, device.process, report::device_cell(device.device), device.device, std::move(file)};
 }
 
 void add_bytes(Row& row, const LineBytes& bytes) {
@@ -43,7 +44,7 @@ void add_cells(Row& row, const LineBytes& total, const Cell& peak, const LineByt
 
 /// A part of the peak that no record of the trace allocated.
 Row rest_of_peak(Row row, std::int64_t bytes) {
-  row.resize(row.size() + 7);  // up to the peak of a line
+  row.resize(row.size() + 8);  // up to the peak of a line
   row.emplace_back(bytes);
   row.resize(row.size() + 3);
   row.emplace_back(bytes);
@@ -57,12 +58,13 @@ void add_device(AnalysisReport& report, const Cell& rank, const DeviceLineMemory
   for (const LineMemoryRow& line : device.lines) {
     Row& row = rows.emplace_back(row_of(rank, device, line.file));
     row.insert(row.end(), {line.line, report::text_cell(line.function),
+                           analyses::line_text(line.file, line.line, line.function),
                            std::string(line_level_name(line.level))});
     add_cells(row, line.total, line.peak_bytes, line.self, has_addresses);
     row.push_back(has_addresses ? report::optional_cell(line.self_growth_per_step_bytes) : Cell());
   }
   Row& row = rows.emplace_back(row_of(rank, device, "[unattributed]"));
-  row.resize(row.size() + 3);
+  row.resize(row.size() + 4);
   add_cells(row, device.unattributed, {}, device.unattributed, has_addresses);
   row.emplace_back();
   const auto add_rest = [&](const char* name, std::int64_t bytes) {
@@ -109,7 +111,7 @@ Result<AnalysisReport> analyses::line_memory_report(const Trace& trace,
   report.schema = lines_table().schema;
   report.table.columns = lines_table().column_names("memory");
   report.shown = {"rank",
-                  "device",
+                  "device_name",
                   "file",
                   "line",
                   "function",

@@ -11,6 +11,7 @@
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/lines.h>
 
+#include "analyses/attribution/line_places.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
@@ -35,13 +36,14 @@ AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumn
                              line.file,
                              line.line,
                              report::text_cell(line.function),
+                             analyses::line_text(line.file, line.line, line.function),
                              std::string(line_level_name(line.level)),
                              line.level == LineLevel::function ? Cell(line.calls) : Cell()};
     columns.add_cells(row, line);
     report.table.rows.push_back(std::move(row));
   }
   const auto add_rest = [&](std::string name, const ModuleCost& cost) {
-    std::vector<Cell> row = {of_rank, std::move(name), {}, {}, {}, {}};
+    std::vector<Cell> row = {of_rank, std::move(name), {}, {}, {}, {}, {}};
     columns.add_cells(row, cost);
     report.table.rows.push_back(std::move(row));
   };

@@ -39,9 +39,10 @@ self_device_time_total_ns | integer | of device rows without annotations
       .more_columns = {{"adds to rows", "--group-by module,line,device,stream,thread,rank,step",
                         columns_in(R"(
 module | text or null | the innermost `nn.Module` frame that the event is or is inside; of work on a device, the one around its launch; by module
-line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
+source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
 device | integer or null | the number of the device; only kernels, memcpys and memsets have one; by device or stream
-stream | text or null | their stream's row in the file; by stream
+stream | integer or null | the number of their stream: the one in `stream_name`; by stream
+stream_name | text or null | the id of their stream's row in the file: `7`, `stream 7`; by stream
 thread | text or null | the host thread; of work on a device, that of its launch; by thread
 rank | integer or null | from `distributedInfo`; by rank
 step | integer or null | number of the step that was open when the event started, or when the work was launched; by step

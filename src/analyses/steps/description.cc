@@ -40,6 +40,7 @@ Steps are the ProfilerStep#N ranges of the recording; JSON and CSV have all part
       .columns = columns_in(R"(
 name | text | `ProfilerStep#5`, or `[all]`
 number | integer or null | 5; null for `[all]`
+step | integer or null | the same, by the name that other tables have: to join them
 rank | integer or null | from `distributedInfo`
 start_ns | integer | since the start of the recording's window
 duration_ns | integer | of the widened step
@@ -100,7 +101,7 @@ launched | number or null
                    .help = "keep steps at the end whose kernels may be missing"},
                   figures_option("WHO", "count as torch-tb-profiler (plugin)")},
       .sort_keys = {"duration_ns", "kernel_ns", "communication_ns", "data_ns", "gpu_utilization",
-                    "number"},
+                    "step"},
       .examples = {{"tbtrace steps trace.json.gz", "each step of a trace"},
                    {"tbtrace steps trace.json.gz --sort-by duration_ns --row-limit 5",
                     "the longest steps"},

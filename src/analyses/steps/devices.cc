@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/attribution/device_number.h"
 #include "base/time_ranges.h"
 
 namespace tbtrace::analyses {

@@ -105,8 +105,8 @@ std::optional<std::int64_t> peak_of(const StepBreakdown& breakdown, const StepTi
 std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdown& breakdown,
                          const StepTime& step, const Spread& spread) {
   const Cell number = step.is_whole_trace() ? Cell() : Cell(step.number);
-  std::vector<Cell> row = {step.name, number, rank, since_start(trace, step.start_ns),
-                           step.duration_ns()};
+  std::vector<Cell> row = {
+      step.name, number, number, rank, since_start(trace, step.start_ns), step.duration_ns()};
   row.insert(row.end(), step.role_ns.begin(), step.role_ns.end());
   row.emplace_back(step.host_duration_ns());
   row.insert(row.end(), step.phase_ns.begin(), step.phase_ns.end());
@@ -192,7 +192,7 @@ bool is_widened(const Table& table) {
 
 /// What people see: how long each step was and why, without parts that are zero in every step.
 std::vector<std::string> shown_columns(const Table& table) {
-  std::vector<std::string> shown = {"number", "rank", "duration_ns"};
+  std::vector<std::string> shown = {"step", "rank", "duration_ns"};
   if (has_telling_names(table)) shown.insert(shown.begin() + 1, "name");
   if (is_widened(table)) shown.emplace_back("host_duration_ns");
   constexpr std::array<std::string_view, 9> kParts = {

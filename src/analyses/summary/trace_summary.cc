@@ -10,7 +10,6 @@
 
 #include <tbtrace/summary.h>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/modules/groups.h"
 #include "analyses/summary/kernel_origins.h"
 #include "base/bounded_sum.h"
@@ -39,7 +38,7 @@ RecordedRun recorded_run(const Trace& trace, const std::string& input) {
   run.recorded = recorded_options(trace);
   std::set<std::int64_t> used;
   for (const DeviceLink& link : links_of(trace).device_work()) {
-    used.insert(analyses::device_number(trace.track(trace.events().track(link.activity))));
+    used.insert(device_number(trace.track(trace.events().track(link.activity))));
   }
   for (DeviceProperties& device : trace.device_properties()) {
     if (used.empty() || used.contains(device.id)) run.devices.push_back(std::move(device));

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/timeline/marks.h"
 #include "base/natural_order.h"
 #include "trace/event_batch.h"

@@ -14,7 +14,6 @@
 #include <tbtrace/collectives.h>
 
 #include "analyses/attribution/collective_names.h"
-#include "analyses/attribution/device_number.h"
 #include "analyses/steps/inferred.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
@@ -99,7 +98,7 @@ class RecordMaker {
     record_.start_ns = of_clock(trace.window_start_ns());
     record_.end_ns = of_clock(trace.window_end_ns());
     for (const DeviceLink& link : links_of(trace).placed_work()) {
-      record_.device = analyses::device_number(trace.track(events_.track(link.activity)));
+      record_.device = device_number(trace.track(events_.track(link.activity)));
       break;
     }
     record_.calls_without_kernel = recorded_.calls_without_kernel;

@@ -83,17 +83,13 @@ Result<AnalysisReport> OperatorSummary::report(const TableOptions& options) cons
   report.schema = analyses::ops_table().schema;
   report.table.columns = analyses::ops_table().column_names();
   report::ShownRows shown(rows, *order, options);
-  std::vector<GroupKey> keys;
-  for (const GroupKey key : report::kGroupColumns) {
-    if (!report::has_group_column(rows_.by, key)) continue;
-    keys.push_back(key);
-    report.table.columns.emplace_back(report::group_column(key));
-  }
+  const std::vector<report::GroupColumn> keys = report::group_columns(rows_.by);
+  for (const report::GroupColumn& key : keys) report.table.columns.emplace_back(key.name);
   while (const std::optional<std::size_t> number = shown.next()) {
     const OperatorRow& row = rows.row(*number);
     std::vector<Cell>& cells = report.table.rows.emplace_back(cells_of(row, rows_));
-    for (const GroupKey key : keys) {
-      cells.push_back(row.values ? report::group_cell(*row.values, key) : Cell());
+    for (const report::GroupColumn& key : keys) {
+      cells.push_back(row.values ? key.cell(*row.values) : Cell());
     }
   }
   report.notes = rows_.notes;

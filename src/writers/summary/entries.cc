@@ -105,7 +105,7 @@ InnerList unfinished_list(const StepBreakdown& steps) {
   InnerList list;
   for (const UnfinishedStep& step : steps.unfinished_steps) {
     list.push_back(
-        {{"name", step.name}, {"number", step.number}, {"duration_ns", step.duration_ns()}});
+        {{"name", step.name}, {"step", step.number}, {"duration_ns", step.duration_ns()}});
   }
   return list;
 }
@@ -140,7 +140,7 @@ void add_slowest_step(const TraceSummary& summary, EntriesOf entries) {
   if (!summary.slowest_step) return;
   const SlowestStep& step = *summary.slowest_step;
   entries.add(step.name, {{"name", step.name},
-                          {"number", step.number},
+                          {"step", step.number},
                           {"duration_ns", step.duration_ns},
                           {"median_ns", step.median_ns},
                           {"part", text_cell(step.part)},
@@ -170,7 +170,7 @@ void add_kernels(const TraceSummary& summary, EntriesOf entries) {
                                  {"mean_ns", row.mean_ns},
                                  {"operator", text_cell(origin.op)},
                                  {"input_shapes", text_cell(origin.input_shapes)},
-                                 {"line", text_cell(origin.line)},
+                                 {"source_line", text_cell(origin.line)},
                                  {"module", text_cell(origin.module)},
                                  {"origin_count", origin.count},
                                  {"origin_ns", origin.total_ns}});
@@ -209,7 +209,9 @@ void add_gpus(const TraceSummary& summary, EntriesOf entries) {
 void add_memory(const TraceSummary& summary, EntriesOf entries) {
   for (const DevicePeak& device : summary.memory) {
     if (summary.is_of_partial) {
-      entries.add(device.device, {{"device", device.device}, {"peak_bytes", device.peak_bytes}});
+      entries.add(device.device, {{"device", report::device_cell(device.device)},
+                                  {"device_name", device.device},
+                                  {"peak_bytes", device.peak_bytes}});
       continue;
     }
     InnerList alive;
@@ -219,7 +221,8 @@ void add_memory(const TraceSummary& summary, EntriesOf entries) {
                        {"bytes", holder.bytes}});
     }
     entries.add(device.device,
-                {{"device", device.device},
+                {{"device", report::device_cell(device.device)},
+                 {"device_name", device.device},
                  {"peak_bytes", device.peak_bytes},
                  {"peak_reserved_bytes", optional_cell(device.peak_reserved_bytes)},
                  {"growth_per_step_bytes", optional_cell(device.growth_per_step_bytes)},

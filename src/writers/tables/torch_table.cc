@@ -196,7 +196,7 @@ class TorchTable {
     columns_.push_back({"Name", name_width});
     if (has_overloads_) columns_.push_back({"Overload Name", name_width});
     for (std::size_t key = 0; key < keys_.size(); ++key) {
-      std::string title(report::group_column(keys_[key]));
+      std::string title(group_key_name(keys_[key]));
       title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
       const std::size_t width = std::max(key_widths_[key], title.size());
       columns_.push_back({title, limited(width + 4, options_.max_name_column_width)});

@@ -48,8 +48,8 @@ Trace gates() {
 TEST(MemoryHolders, TheLargestIsFirstOnWhateverDevice) {
   const AnalysisReport report = *memory_report(gates(), {.view = MemoryView::alive});
   ASSERT_EQ(report.table.rows.size(), 31U);
-  EXPECT_EQ(report.table.rows[0][2], Cell(std::string("cuda:0")));
-  EXPECT_EQ(report.table.rows[1][2], Cell(std::string("cpu")));
+  EXPECT_EQ(report.table.rows[0][3], Cell(std::string("cuda:0")));
+  EXPECT_EQ(report.table.rows[1][3], Cell(std::string("cpu")));
 }
 
 TEST(MemoryHolders, OfASummaryAreByOperatorAndTheHighestPeakIsFirst) {

@@ -103,13 +103,15 @@ TEST(LineMemory, OfEachDeviceHasRowsOfItsOwn) {
   const AnalysisReport report = *lines_report(TwoSteps().make(true, true, true),
                                               {.view = LineView::memory, .libraries = true});
   ASSERT_EQ(report.table.rows.size(), 7U);
-  EXPECT_EQ(cell(report, 0, "device"), Cell(std::string("cpu")));
+  EXPECT_EQ(cell(report, 0, "device"), Cell());
+  EXPECT_EQ(cell(report, 0, "device_name"), Cell(std::string("cpu")));
   EXPECT_EQ(cell(report, 0, "self_net_bytes"), Cell(std::int64_t{280}));
   EXPECT_EQ(cell(report, 2, "file"), Cell(std::string("[unattributed]")));
   EXPECT_EQ(cell(report, 3, "file"), Cell(std::string("[unknown]")));
   EXPECT_EQ(cell(report, 3, "self_alive_at_peak_bytes"), Cell(std::int64_t{-7}));
   EXPECT_EQ(cell(report, 3, "self_allocated_bytes"), Cell());
-  EXPECT_EQ(cell(report, 4, "device"), Cell(std::string("cuda:0")));
+  EXPECT_EQ(cell(report, 4, "device"), Cell(std::int64_t{0}));
+  EXPECT_EQ(cell(report, 4, "device_name"), Cell(std::string("cuda:0")));
   EXPECT_EQ(cell(report, 4, "self_allocated_bytes"), Cell(std::int64_t{5000}));
   EXPECT_EQ(*report::total_named(report.totals, "cpu_allocated_bytes"), Cell(std::int64_t{280}));
   EXPECT_EQ(*report::total_named(report.totals, "device_peak_bytes"), Cell(std::int64_t{5000}));

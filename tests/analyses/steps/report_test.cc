@@ -74,7 +74,7 @@ TEST(StepReport, HasARowPerStepAndTheirMeans) {
   const AnalysisReport report = *steps_report(trace, two_steps());
   EXPECT_EQ(
       table_csv(report.table),
-      "name,number,rank,start_ns,duration_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
+      "name,step,rank,start_ns,duration_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
       "runtime_ns,data_loader_ns,cpu_op_ns,other_ns,host_duration_ns,forward_ns,backward_ns,"
       "optimizer_ns,data_ns,"
       "unphased_ns,gpu_utilization,peak_memory_bytes,launched,outlier\r\n"

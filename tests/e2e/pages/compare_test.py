@@ -47,7 +47,7 @@ def document_of(page):
 def steps_of(tbtrace, trace):
     """The steps that are compared: their first and last number, and how many."""
     rows = json.loads(output_of(tbtrace, "steps", trace, "--format", "json"))["rows"]
-    numbers = [row["number"] for row in rows if row["number"] is not None]
+    numbers = [row["step"] for row in rows if row["step"] is not None]
     return (min(numbers), max(numbers), len(numbers)) if numbers else None
 
 

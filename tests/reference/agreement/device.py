@@ -94,7 +94,7 @@ def gpu(answers, same):
     for command in ("gpu", "gpu --group-by stream"):
         rows = answers.rows(command)
         for row in rows:
-            of = f"{command}: {row['device']} {row['stream'] or ''}"
+            of = f"{command}: {row['device']} {row['stream_name'] or ''}"
             same(f"{of}: computation + exposed communication + exposed memory = busy", row["computation_ns"]
                  + row["exposed_communication_ns"] + row["exposed_memory_ns"], row["busy_ns"])
             same(f"{of}: overlap + exposed communication = communication",

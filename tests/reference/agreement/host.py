@@ -131,7 +131,7 @@ def flame_graphs(answers, same):
             same(f"flamegraph --weight {weight} {option}: sum = the one without",
                  sum(own for _, own in answers.stacks(f"flamegraph --weight {weight} {option}")), sums[weight])
     allocated = [row for row in answers.rows("memory --view allocations")
-                 if row["allocated_at_ns"] is not None and row["device"] == "cpu"]
+                 if row["allocated_at_ns"] is not None and row["device_name"] == "cpu"]
     # Memory that no operator allocated is in the flame graph if a Python function or an annotation did.
     others = added([row for row in allocated if row["operator"] == "[unattributed]"], "bytes")
     outside = added(allocated, "bytes") - sums["cpu_memory"]

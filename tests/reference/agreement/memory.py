@@ -1,8 +1,8 @@
 """Memory: the views of one curve, and the summary."""
 from sums import added, chosen
 
-HOLDER = ("operator", "module", "line", "category", "category_estimated", "bytes", "allocations")
-SUMMARY = ("device", "peak_bytes", "peak_reserved_bytes", "growth_per_step_bytes")
+HOLDER = ("operator", "module", "source_line", "category", "category_estimated", "bytes", "allocations")
+SUMMARY = ("device", "device_name", "peak_bytes", "peak_reserved_bytes", "growth_per_step_bytes")
 
 
 def memory(answers, same):
@@ -18,9 +18,9 @@ def memory(answers, same):
     for peak in peaks:
         def of(view, peak=peak):
             return [row for row in answers.rows(f"memory --view {view}")
-                    if all(row[key] == peak[key] for key in ("rank", "process", "device"))]
+                    if all(row[key] == peak[key] for key in ("rank", "process", "device_name"))]
 
-        name = f"{peak['device']} of process {peak['process']}"
+        name = f"{peak['device_name']} of process {peak['process']}"
         same(f"memory --view alive: {name} = alive of memory", [chosen(row, HOLDER) for row in of("alive")],
              peak["alive"])
         same(f"memory: {name}: bytes of alive = peak_bytes", added(peak["alive"], "bytes"), peak["peak_bytes"] or 0)

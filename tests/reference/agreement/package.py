@@ -96,15 +96,15 @@ def events(answers, same):
 def single_steps(answers, same, rows, work):
     """`gpu --steps N` has the work that runs in the step, `kernels --steps N` what starts in it, and `launched` what
     the step launched."""
-    steps = [row for row in answers.rows("steps") if row["number"] is not None]
-    numbers = [row["number"] for row in steps]
+    steps = [row for row in answers.rows("steps") if row["step"] is not None]
+    numbers = [row["step"] for row in steps]
     if len(set(numbers)) != len(steps):
         return
     for row in steps[:3]:
         first, last = row["start_ns"], row["start_ns"] + row["duration_ns"]
         before = [event for event in work if event["start_ns"] < first < event["start_ns"] + event["duration_ns"]]
         inside = [event for event in work if first <= event["start_ns"] < last]
-        of = f"--steps {row['number']}"
+        of = f"--steps {row['step']}"
         same(f"kernels {of}: kernels + memcpys + memsets = work that starts in the step",
              device_count(answers.totals(f"kernels {of}")), len(inside))
         same(f"gpu {of}: activities = work that starts in the step + work that began before",

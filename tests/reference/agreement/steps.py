@@ -49,11 +49,11 @@ def summary(answers, same):
 
 def single_steps(answers, same):
     """Verbs with --steps N have the time of the row N."""
-    rows = [row for row in answers.rows("steps") if row["number"] is not None]
-    if len({row["number"] for row in rows}) != len(rows):
+    rows = [row for row in answers.rows("steps") if row["step"] is not None]
+    if len({row["step"] for row in rows}) != len(rows):
         return
     for row in rows[:MOST_STEPS]:
-        of = f"--steps {row['number']}"
+        of = f"--steps {row['step']}"
         devices = answers.rows(f"gpu {of}")
         for device in devices:
             same(f"gpu {of}: window_ns = duration_ns of steps", device["window_ns"], row["duration_ns"])
@@ -77,8 +77,8 @@ def peaks(answers, same):
     curve = [row for row in answers.rows("memory --view curve") if row["totals"] != "summed"]
     for row in answers.rows("steps"):
         inside = [point for point in curve if row["start_ns"] <= point["at_ns"] < row["start_ns"] + row["duration_ns"]]
-        devices = [point["allocated_bytes"] for point in inside if point["device"] != "cpu"]
-        host = [point["allocated_bytes"] for point in inside if point["device"] == "cpu"]
+        devices = [point["allocated_bytes"] for point in inside if point["device_name"] != "cpu"]
+        host = [point["allocated_bytes"] for point in inside if point["device_name"] == "cpu"]
         same(f"steps: {row['name']}: peak_memory_bytes = the most of memory --view curve", row["peak_memory_bytes"],
              max(devices or host, default=None))
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/compat/plugin/rules.h"
 #include "analyses/compat/plugin/steps.h"
 #include "analyses/compat/plugin/tensor_cores.h"
