@@ -26,7 +26,7 @@ void add_option_for(const Command& longer, std::vector<Command>& all) {
   }
   for (Command& command : all) {
     if (command.name != longer.name.substr(0, space)) continue;
-    command.options.push_back({"Instead, with options of its own", {option}});
+    command.options.push_back({"Other view", {option}});
   }
 }
 

@@ -17,8 +17,10 @@ namespace {
 
 constexpr const char* kAbout =
     "Prints the version. With --verbose, also which libraries this build has and whether the work\n"
-    "of GPUs can be recorded on this machine; where it cannot, the reason and what to do. It tries\n"
-    "it, which initialises CUDA for a moment. With --strict the exit code is 1 where GPUs cannot be\n"
+    "of GPUs can be recorded on this machine; where it cannot, the reason and what to do. It "
+    "tries\n"
+    "it, which initialises CUDA for a moment. With --strict the exit code is 1 where GPUs cannot "
+    "be\n"
     "recorded.\n";
 
 std::string row(std::string_view what, const std::string& text) {

@@ -32,14 +32,14 @@ class CommandReference(unittest.TestCase):
         page = PAGE.read_text(encoding="utf-8")
         sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
         standard = re.findall(r"^\| (`[^|]*`) \|", sections["Options of all verbs"], re.MULTILINE)
-        for verb, summary in described.verbs(PROGRAM).items():
-            self.assertIn(f"| [{verb}](#tbtrace-{verb}) | {summary} |", page)
+        for verb, summary in described.verbs(PROGRAM, with_options=True).items():
+            self.assertIn(f"| [{verb}](#tbtrace-{verb.replace(' ', '-')}) | {summary} |", page)
             section = sections[f"tbtrace {verb}"]
             wanted = [", ".join(f"`{word}`" for word in filter(None, (option.letter, option.name + (
                 option.value and f" {option.value}")))) for option in described.options(PROGRAM, verb)]
             shown = re.findall(r"^\| (`[^|]*`) \|", section, re.MULTILINE)
             self.assertEqual([*shown, *standard][:len(wanted)], wanted)
-            examples = described.printed(PROGRAM, verb, "--help").split("\nExamples:\n")[1]
+            examples = described.printed(PROGRAM, *verb.split(), "--help").split("\nExamples:\n")[1]
             for command in re.findall(r"^  (\S.*)$", examples, re.MULTILINE):
                 self.assertIn(f"\n    {command}\n", section)
 

@@ -16,14 +16,14 @@ def printed(program, *words):
     return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
 
 
-def verbs(program):
-    """Names and summaries; without what a verb is with one of its options, such as `gpu --gaps`."""
+def verbs(program, with_options=False):
+    """Names and summaries; also what a verb is with one of its options, such as `gpu --gaps`, if that is asked for."""
     text = printed(program, "--help").split("Verbs:\n")[1].split("\n\n")[0]
     pairs = (line.strip().split("  ", 1) for line in text.splitlines())
-    return {name: summary.strip() for name, summary in pairs if " " not in name}
+    return {name: summary.strip() for name, summary in pairs if with_options or " " not in name}
 
 
 def options(program, verb):
-    text = printed(program, verb, "--help").split("\nUsage:")[1].split("\nExamples:")[0]
+    text = printed(program, *verb.split(), "--help").split("\nUsage:")[1].split("\nExamples:")[0]
     return [Option(name, letter or "", value or "")
             for letter, name, value in re.findall(r"^  (?:(-\w),|   ) (--[a-z-]+)(?: ([A-Z]+))?", text, re.MULTILINE)]

@@ -117,9 +117,9 @@ class Manners(unittest.TestCase):
         self.assertNotIn(b"\x1b", run("ops", str(named), "--each", terminal="stdout")[1])
 
     def test_tables_fit_the_terminal(self):
-        for verb in ("kernels", "gpu", "modules", "summary"):
+        for verb in ("kernels", "gpu", "model --by operator", "summary"):
             for columns in (80, 120, 200):
-                shown = run(verb, GPU, GPU_LATER, terminal="stdout", columns=columns)[1].decode().splitlines() + [""]
+                shown = run(*verb.split(), GPU, GPU_LATER, terminal="stdout", columns=columns)[1].decode().splitlines() + [""]
                 start = next(number for number, line in enumerate(shown) if line.startswith("--"))
                 for line in shown[start - 1:shown.index("", start)]:
                     self.assertLessEqual(len(line), columns, line)

@@ -46,6 +46,11 @@ def pages():
     return found
 
 
+def spelled(table):
+    """The verb of a table."""
+    return {"flops": "model --by operator", "gaps": "gpu --gaps", "threads": "check --threads"}.get(table, table)
+
+
 def keys(page, section):
     """Types of values by key."""
     text = re.search(rf"^## {section}\n(.*?)(?=^## |^<!--|\Z)", page, re.MULTILINE | re.DOTALL).group(1)
@@ -86,8 +91,8 @@ class SchemaPages(unittest.TestCase):
             verb = schema.removeprefix("tbtrace.").split("/")[0]
             path = ROOT / f"docs/formats/{verb}.md"
             page = path.read_text(encoding="utf-8") if path.exists() else ""
-            made = page or f"# `{schema}`: {described.verbs(PROGRAM)[verb]}\n\nWritten by `tbtrace {verb} --format json`. " \
-                "CSV has the same columns.\n\n## Rows\n\n|\n\n## Totals\n\n|\n"
+            made = page or f"# `{schema}`: {described.verbs(PROGRAM, True)[spelled(verb)]}\n\n" \
+                f"Written by `tbtrace {spelled(verb)} --format json`. CSV has the same columns.\n\n## Rows\n\n|\n\n## Totals\n\n|\n"
             for what, table in tables.items():
                 made = with_table(made, what, table)
                 self.assertIsNotNone(made, f"{path.name} has no table of {what}")
@@ -107,7 +112,7 @@ class SchemaPages(unittest.TestCase):
             verb = schema.removeprefix("tbtrace.").split("/")[0]
             rows = 0
             for trace in TRACES + [JOB] * (verb == "collectives"):
-                run = subprocess.run([PROGRAM, verb, trace, "--format", "json", "-q"], capture_output=True, text=True)
+                run = subprocess.run([PROGRAM, *spelled(verb).split(), trace, "--format", "json", "-q"], capture_output=True, text=True)
                 self.assertIn(run.returncode, (0, 1), f"{verb} {trace.name}: {run.stderr}")
                 output = json.loads(run.stdout)
                 where = f"{verb} {trace.name}"
@@ -124,7 +129,7 @@ class SchemaPages(unittest.TestCase):
             for what, lists, described in tables_with_options(page):
                 seen = set()
                 for options, trace in itertools.product(lists, OF_OPTIONS):
-                    run = subprocess.run([PROGRAM, verb, trace, "--format", "json", *options],
+                    run = subprocess.run([PROGRAM, *spelled(verb).split(), trace, "--format", "json", *options],
                                          capture_output=True, text=True)
                     self.assertEqual(run.returncode, 0, run.stderr)
                     output = json.loads(run.stdout)

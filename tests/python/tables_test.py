@@ -65,14 +65,13 @@ TABLES = [
     (lambda trace: trace.memory("alive"), "memory --view alive"),
     (lambda trace: trace.memory("curve"), "memory --view curve"),
     (lambda trace: trace.memory("allocations", figures="plugin"), "memory --view allocations --compat plugin"),
-    (lambda trace: trace.flops(by_input_shape=True), "flops --group-by-input-shape"),
+    (lambda trace: trace.flops(by_input_shape=True), "model --by operator --group-by-input-shape"),
     (lambda trace: trace.checks(), "check"),
 ]
 
 
 def printed(words, *traces):
-    verb, *options = words.split()
-    done = subprocess.run([PROGRAM, verb, *traces, *options, "--format", "json", "-q"], capture_output=True, timeout=100,
+    done = subprocess.run([PROGRAM, *words.split(), *traces, "--format", "json", "-q"], capture_output=True, timeout=100,
                           check=False, env=PLAIN)
     if done.returncode not in (0, 1):
         return None

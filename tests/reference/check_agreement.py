@@ -38,7 +38,7 @@ ENDINGS = (".json", ".json.gz", ".json.zst", ".json.xz", ".zip", ".tar", ".tar.g
 # Beside traces lie what other programs said about them.
 OTHERS = ("case.json", "events.json.gz", "key_averages.json", "timeline.json", "timeline.raw.json.gz", "views.json.gz")
 VERBS = ("summary", "ops", "ops --strict-totals", "steps", "kernels", "model --by operator", "gpu", "memory", "modules", "lines",
-         "check", "flamegraph --format folded", "partial -o -")
+         "check", "flamegraph --format folded", "save -o -")
 LARGE = 250_000  # bytes of a file: tens of seconds
 SHOWN = 300  # characters of a figure
 

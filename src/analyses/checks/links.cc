@@ -110,9 +110,8 @@ void find_launches_without_kernels(const Trace& trace, CheckHits& hits) {
     hits.severity = CheckSeverity::error;
     hits.remedy =
         "look for another profiler that uses the device (nsys, ncu, DCGM), for a CUPTI, roctracer "
-        "or XPUPTI that does not fit the driver, and for missing permissions; `tbtrace --version "
-        "--verbose` on "
-        "that machine says more";
+        "or XPUPTI that does not fit the driver, and for missing permissions; "
+        "`tbtrace --version --verbose` on that machine says more";
   } else if (!exceeds(hits.count, launches, 1) || has_graphs) {
     // What is launched while a graph is captured runs later, by the graph's own launch.
     hits.severity = CheckSeverity::info;

@@ -74,12 +74,13 @@ TEST(StepReport, HasARowPerStepAndTheirMeans) {
   const AnalysisReport report = *steps_report(trace, two_steps());
   EXPECT_EQ(
       table_csv(report.table),
-      "name,step,rank,start_ns,duration_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
+      "name,number,step,rank,start_ns,duration_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
       "runtime_ns,data_loader_ns,cpu_op_ns,other_ns,host_duration_ns,forward_ns,backward_ns,"
       "optimizer_ns,data_ns,"
       "unphased_ns,gpu_utilization,peak_memory_bytes,launched,outlier\r\n"
-      "ProfilerStep#4,4,3,100,100,20,0,0,0,10,0,30,40,105,50,30,10,0,15,0.2,4096,2,false\r\n"
-      "ProfilerStep#5,5,3,200,101,10,0,0,0,10,0,30,51,105,50,30,10,0,15,0.09900990099009901,512,1,"
+      "ProfilerStep#4,4,4,3,100,100,20,0,0,0,10,0,30,40,105,50,30,10,0,15,0.2,4096,2,false\r\n"
+      "ProfilerStep#5,5,5,3,200,101,10,0,0,0,10,0,30,51,105,50,30,10,0,15,0.09900990099009901,512,"
+      "1,"
       "false\r\n");
   const std::map<std::string, Cell> totals(report.totals.begin(), report.totals.end());
   EXPECT_EQ(std::get<double>(totals.at("duration_ns")), 100.5);

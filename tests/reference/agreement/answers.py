@@ -66,9 +66,9 @@ class Answers:
     def of_partial(self):
         """The answers of a partial of the input."""
         path = self.folder / "trace.tbp"
-        done = self.run("partial --overwrite", "-o", str(path))
+        done = self.run("save --overwrite", "-o", str(path))
         if done.returncode != 0:
-            raise Refused(done.returncode, f"partial: {done.stderr.decode(errors='replace').strip()}")
+            raise Refused(done.returncode, f"save: {done.stderr.decode(errors='replace').strip()}")
         return Answers(self.program, path, self.folder)
 
     def of_converted(self, dialect):

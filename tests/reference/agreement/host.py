@@ -116,7 +116,7 @@ def flops(answers, same):
     parts = [totals[f"{part}_macs"] for part in ("forward", "backward", "recomputed")]
     same("flops: all sums are known or none", len({total is None for total in (*parts, totals["macs"], totals["flops"])}), 1)
     same("flops: forward + backward + recomputed MACs = macs", sum(part or 0 for part in parts), totals["macs"] or 0)
-    shapes = "flops --group-by-input-shape"
+    shapes = "model --by operator --group-by-input-shape"
     same(f"{shapes}: totals = those of flops", answers.totals(shapes), totals)
     names = ("name", "state", "runs_on", "precision")
     same(f"{shapes}: rows added up = flops", grouped(answers.rows(shapes), names, keys), grouped(rows, names, keys))
