@@ -29,7 +29,7 @@ std::string pages::command_text(const TableDescription& table, const OptionValue
     }
   }
   if (!sort_by.empty()) given.push_back({"sort-by", std::string(sort_by)});
-  return command_text(table.name, given);
+  return command_text(table.verb.empty() ? table.name : table.verb, given);
 }
 
 }  // namespace tbtrace

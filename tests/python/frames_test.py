@@ -143,7 +143,7 @@ class Frames(unittest.TestCase):
         cpu = tbtrace.read(ROOT / "tests/data/cpu_steps.json")
         said = {"kernels": "the trace has no kernels; record CUDA activities too",
                 "modules": "the trace has no modules; record with with_stack=True, or in C++ with attach()",
-                "lines": "the trace has no lines of source; record with with_stack=True"}
+                "lines": "the trace has no lines of the program's own; record with with_stack=True"}
         for owner in (cpu, tbtrace.TraceSet.open([ROOT / "tests/data/cpu_steps.json"])):
             for name, sentence in said.items():
                 table = getattr(owner, name)()

@@ -152,7 +152,7 @@ def working_processes():
             of_parent = pathlib.Path(f"/proc/{parent}/cmdline").read_bytes()
         except OSError:
             continue
-        if {"local": b"\0partial\0" in line and int(parent) == os.getpid(),
+        if {"local": b"\0save\0" in line and int(parent) == os.getpid(),
             "ray": line.startswith(b"ray::Map"),
             "spark": b"pyspark.daemon" in line and b"pyspark.daemon" in of_parent}[ENGINE]:
             found.append((int(folder.name), line))
@@ -469,7 +469,7 @@ class Jobs(unittest.TestCase):
             while not stop.wait(0.05):
                 for line in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
                     with contextlib.suppress(OSError):
-                        if f"partial\0{poison}\0".encode() in line.read_bytes():
+                        if f"save\0{poison}\0".encode() in line.read_bytes():
                             os.kill(int(line.parent.name), signal.SIGKILL)
 
         killer = threading.Thread(target=kill)
@@ -498,7 +498,7 @@ class Jobs(unittest.TestCase):
                 found = []
                 for folder in pathlib.Path("/proc").glob("[0-9]*"):
                     with contextlib.suppress(OSError):
-                        if f"partial\0{self.folder}/hanging_".encode() in (folder / "cmdline").read_bytes():
+                        if f"save\0{self.folder}/hanging_".encode() in (folder / "cmdline").read_bytes():
                             found.append(folder.name)
                 return found
 
