@@ -22,10 +22,6 @@
 namespace tbtrace::tools {
 namespace {
 
-std::string_view verb_of(const TableDescription& table) {
-  return table.verb.empty() ? table.name : table.verb;
-}
-
 bool has_sums(const TableDescription& table) { return table.in_partials == InPartials::summed; }
 
 class TableRun {
@@ -169,7 +165,7 @@ Command table_command(const TableDescription& table) {
   for (const TableExample& example : table.examples) {
     examples.push_back({example.command, example.meaning});
   }
-  return {.name = verb_of(table),
+  return {.name = table.command(),
           .summary = table.summary,
           .usage = "[OPTIONS] INPUT...",
           .about = table.about,
@@ -179,8 +175,8 @@ Command table_command(const TableDescription& table) {
 }
 
 int run_table(const OptionParser& parser) {
-  const TableDescription& table = **std::ranges::find(
-      tables(), parser.command().name, [](const TableDescription* each) { return verb_of(*each); });
+  const TableDescription& table =
+      **std::ranges::find(tables(), parser.command().name, &TableDescription::command);
   const Result<OptionValues> given = given_options(table, parser);
   if (!given.ok()) return parser.wrong(given.status().message());
   const bool each = parser.flag("each");

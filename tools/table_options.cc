@@ -49,7 +49,7 @@ Result<OptionValue> value_in(const OptionDescription& option, const OptionParser
                      "--" + name + " takes " + std::string(option.takes));
   switch (option.type) {
     case OptionType::flag:
-      return OptionValue(parser.flag(name) != option.is_on);
+      return OptionValue(parser.flag(name));
     case OptionType::choice:
     case OptionType::figures:
     case OptionType::folder:

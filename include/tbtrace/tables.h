@@ -85,9 +85,7 @@ struct OptionDescription {
   std::vector<std::string_view> choices = {};
   std::string_view takes = {};  ///< what a number is, for messages: `a number of nanoseconds`
   double scale = 1;             ///< what the command line's number is multiplied by
-  /// A flag that is on without being given, and that the command line switches off.
-  bool is_on = false;
-  bool is_first = false;  ///< Python also takes it without its name
+  bool is_first = false;        ///< Python also takes it without its name
 };
 
 using OptionValue =
@@ -209,6 +207,8 @@ struct TableDescription {
   Result<AnalysisReport> (*make)(const Trace& trace, const OptionValues& options) = nullptr;
   std::string_view verb = {};  ///< of the command line, where it is not the name: `gpu --gaps`
 
+  /// The verb of the command line.
+  std::string_view command() const { return verb.empty() ? name : verb; }
   /// What to read a trace with for it.
   ArgumentSet all_arguments() const { return arguments | more_arguments; }
   /// The names of the columns of rows without options, or of `more_columns` with an option or a

@@ -125,7 +125,7 @@ std::string annotation_of(const TableDescription& table, const OptionDescription
 
 std::string default_of(const OptionDescription& option) {
   if (is_optional(option)) return "None";
-  if (option.type == OptionType::flag) return option.is_on ? "True" : "False";
+  if (option.type == OptionType::flag) return "False";
   if (option.type == OptionType::whole) return std::string(option.otherwise);
   return quoted(option.otherwise.empty() ? "exact" : option.otherwise);
 }
@@ -245,7 +245,7 @@ std::string documentation_of(const TableDescription& table) {
       separator = ", ";
     }
     documentation += *separator == ':' ? ": " : "; ";
-    documentation += (option.is_on ? "if False, " : "") + std::string(help_of(option)) + ".";
+    documentation += std::string(help_of(option)) + ".";
   }
   documentation +=
       "\n\nRaises ValueError if an argument is wrong, or if the trace was read without what the "

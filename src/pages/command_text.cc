@@ -23,13 +23,13 @@ std::string pages::command_text(const TableDescription& table, const OptionValue
     if (const auto* const text = std::get_if<std::string>(&value)) {
       given.push_back({option.spelling, *text});
     } else if (const auto* const flag = std::get_if<bool>(&value); flag != nullptr) {
-      if (*flag != option.is_on) given.push_back({option.spelling});
+      if (*flag) given.push_back({option.spelling});
     } else if (const auto* const number = std::get_if<std::int64_t>(&value)) {
       given.push_back({option.spelling, std::to_string(*number)});
     }
   }
   if (!sort_by.empty()) given.push_back({"sort-by", std::string(sort_by)});
-  return command_text(table.verb.empty() ? table.name : table.verb, given);
+  return command_text(table.command(), given);
 }
 
 }  // namespace tbtrace

@@ -108,7 +108,7 @@ Status take(const TableDescription& table, const OptionDescription& option, Opti
 }
 
 void take_default(const OptionDescription& option, OptionValues& values) {
-  if (option.type == OptionType::flag) values.set(option.name, option.is_on);
+  if (option.type == OptionType::flag) values.set(option.name, false);
   if (option.otherwise.empty()) return;
   if (option.type == OptionType::choices) {
     values.set(option.name, std::vector<std::string>{std::string(option.otherwise)});

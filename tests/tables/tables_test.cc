@@ -160,6 +160,15 @@ TEST(Tables, SayWhatATraceHasToBeReadWith) {
   }
 }
 
+TEST(Tables, HaveAVerbThatMayBeAnotherWithAnOption) {
+  EXPECT_EQ(table_named("gpu")->command(), "gpu");
+  EXPECT_EQ(table_named("gaps")->command(), "gpu --gaps");
+  std::set<std::string_view> verbs;
+  for (const TableDescription* table : tables()) {
+    EXPECT_TRUE(verbs.insert(table->command()).second) << table->command();
+  }
+}
+
 TEST(Tables, OptionsHaveTheirDefaults) {
   const TableDescription& gpu = *table_named("gpu");
   OptionValues given;
