@@ -188,8 +188,8 @@ Result<AnalysisReport> occupancy_report(const Trace& trace, const OptionValues& 
   const std::vector<DeviceProperties> devices = trace.device_properties();
   std::vector<Row> rows;
   for (const KernelGroup& group : summary->groups) {
-    Row& row = rows.emplace_back(trace.identity().rank, summary->all.total_ns, group);
-    find_limit(row, limits_of(devices, group.values.device.value_or(-1)));
+    rows.push_back({trace.identity().rank, summary->all.total_ns, group});
+    find_limit(rows.back(), limits_of(devices, group.values.device.value_or(-1)));
   }
   AnalysisReport report;
   report.schema = table.schema;
