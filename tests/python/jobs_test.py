@@ -506,6 +506,7 @@ class Jobs(unittest.TestCase):
             while len(children()) < 2 and time.monotonic() < deadline:
                 self.assertIsNone(program.poll())
                 time.sleep(0.05)
+            self.assertEqual(len(children()), 2, "both workers read a file")
             if everyone:
                 os.killpg(program.pid, signal.SIGINT)
             else:
