@@ -85,7 +85,7 @@ Command save_command() {
       .summary = "the tables of traces in a small file that adds up with others, or runs for diff",
       .usage = "[OPTIONS] INPUT... -o OUT",
       .about = kAbout,
-      .options = {{"What for",
+      .options = {{"Kind of file",
                    {{.name = "for",
                      .value = "WHAT",
                      .help = "tables: for the verbs that show tables; diff: runs to compare with",

@@ -63,7 +63,7 @@ class TableRun {
 
   /// A table per input.
   int run_each() {
-    EachOutput each(verb_, options_.output, standard_, console_);
+    EachOutput each(table_.name, options_.output, standard_, console_);
     if (const int code = each.prepare(); code != kDone) return code;
     InputLoop loop(verb_, standard_, reading(), console_,
                    {.writes_files_each = true, .rank = options_.rank});
