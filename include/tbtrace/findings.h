@@ -53,6 +53,10 @@ struct Finding {
   std::optional<std::int64_t> gain_ns = {};
   std::string gain_how = {};  ///< how that was reckoned
   bool is_gain_per_step = false;
+  /// Ids of the findings whose shares are parts of this one's, and that of the finding of whose
+  /// share this one's is a part; empty if there is none.
+  std::vector<std::string> causes = {};
+  std::string part_of = {};
   /// It says what the trace is, not what costs time: it is before all others, and has no share.
   bool comes_first = false;
 

@@ -25,7 +25,7 @@ test("a gap says where the host was, what came next, and why", () => {
   assert.equal(gapSentence({ host: null, operator: "", before: null, after: "copy", cause: "odd_one" }),
                "after copy (odd one)");
   assert.equal(gapSentence({ why: "launch" }), "launch");
-  assert.equal(gapSentence({ host: "[idle]", why: "other" }), "host idle (code that the recording does not show)");
+  assert.equal(gapSentence({ host: "[idle]", why: "nothing_recorded" }), "host idle (nothing was recorded)");
   assert.equal(gapTime(2895123), "2.895\u00a0ms");
   assert.equal(gapTime(577000), "577\u00a0\u00b5s");
   assert.equal(gapSentence({}), "nothing is known about it");
@@ -33,9 +33,9 @@ test("a gap says where the host was, what came next, and why", () => {
 });
 
 test("idle time is divided by the totals of all gaps, largest first", () => {
-  const parts = gapParts({ gaps: 9000, idle_ns: 9, data_ns: 1, copies_ns: 5, other_ns: 0, unknown_ns: 3 });
+  const parts = gapParts({ gaps: 9000, idle_ns: 9, data_ns: 1, copies_ns: 5, launches_ns: 0, unknown_ns: 3 });
   assert.deepEqual(parts.map(({ label, value }) => [label, value]),
-                   [["after a copy that the host waited for", 5], ["unknown", 3], ["waiting for the data loader", 1]]);
+                   [["the host had waited for copies", 5], ["unknown launch", 3], ["waiting for the data loader", 1]]);
   assert.equal(new Set(parts.map(({ kind }) => kind)).size, 3);
 });
 

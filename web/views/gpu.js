@@ -4,17 +4,30 @@ import { formatValue } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
 import { stackedBar } from "../parts/bars.js";
 import { tablesOf } from "../parts/sections.js";
-import { gapsSection } from "./gpu_gaps.js";
+import { gapsSection, idleCauses } from "./gpu_gaps.js";
 
-/** The parts of a device's window, which add up to it: column, label, colour. */
+/** The parts of a device's window besides its idle time: column, label, colour. */
 const windowParts = [
   ["computation_ns", "computation", "computation"],
   ["exposed_communication_ns", "communication alone", "communication"],
   ["exposed_memory_ns", "memcpy and memset alone", "memory"],
-  ["idle_host_wait_ns", "idle: host was late", "host-wait"],
-  ["idle_kernel_wait_ns", "idle: short gap between kernels", "kernel-wait"],
-  ["idle_other_ns", "idle: other", "idle"],
 ];
+
+/**
+ * The causes of a device's idle time; one part where they are not known, as of a stream.
+ * @param {{[key: string]: any}} device a row of the table
+ * @returns {{label: string, value: number, kind: string}[]}
+ */
+function idleParts(device) {
+  const causes = Array.isArray(device.idle_causes) ? device.idle_causes : [];
+  if (causes.length === 0) {
+    return [{ label: "idle", value: Number(device.idle_ns ?? 0), kind: "idle" }];
+  }
+  return causes.map(({ cause, ns }) => {
+    const [label, kind] = idleCauses.get(cause) ?? [String(cause), "idle"];
+    return { label: `idle: ${label}`, value: Number(ns), kind };
+  });
+}
 
 /**
  * A device's window as a bar; null without its parts.
@@ -24,7 +37,7 @@ const windowParts = [
  */
 export function deviceBar(device, heading = "h3") {
   const parts = windowParts.map(([key, label, kind]) =>
-    ({ label, value: Number(device[key] ?? 0), kind }));
+    ({ label, value: Number(device[key] ?? 0), kind })).concat(idleParts(device));
   if (!parts.some((part) => part.value > 0)) return null;
   const stream = device.stream === null || device.stream === undefined ? ""
     : `, stream ${device.stream}`;
@@ -43,7 +56,7 @@ export function deviceBar(device, heading = "h3") {
  */
 export function renderGpu(view, page) {
   const devices = view.tables.find((table) =>
-    table.columns.some((column) => column.key === "idle_host_wait_ns") && table.rows > 0);
+    table.columns.some((column) => column.key === "idle_ns") && table.rows > 0);
   // More than this many bars say less than the table.
   const bars = devices ? recordsOf({ ...devices, rows: Math.min(devices.rows, 16) })
     .map((device) => deviceBar(device, "h2")) : [];

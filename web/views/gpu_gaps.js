@@ -9,14 +9,24 @@ import { recordsOf } from "../data/table.js";
 
 /** The table has the others. */
 const gapsShown = 10;
-/** What people read for the reasons, and their colours. */
-const gapReasons = new Map(/** @type {[string, [string, string]][]} */ ([
+/** What people read for the causes (docs/findings.md), and their colours. */
+export const idleCauses = new Map(/** @type {[string, [string, string]][]} */ ([
   ["data", ["waiting for the data loader", "data"]],
-  ["setup", ["making streams, loading code", "optimizer"]],
-  ["copies", ["after a copy that the host waited for", "memcpy"]],
-  ["launches", ["the host launched too slowly", "host-wait"]],
+  ["cold_start", ["cold start: loading, first calls", "optimizer"]],
+  ["profiler", ["the profiler's own work", "other"]],
+  ["garbage_collection", ["Python's garbage collection", "optimizer"]],
+  ["compiler", ["torch.compile: guards, compilation", "optimizer"]],
+  ["host_communication", ["waiting for other processes", "communication"]],
+  ["allocation", ["allocating or freeing memory", "memory"]],
+  ["copies", ["the host had waited for copies", "memcpy"]],
+  ["synchronization", ["the host had waited for the GPU", "memcpy"]],
+  ["launches", ["running operators, launching", "host-wait"]],
+  ["code", ["code outside of operators", "host-wait"]],
+  ["other_device", ["another GPU worked", "kernel-wait"]],
   ["device", ["launched in time, waited on the GPU", "kernel-wait"]],
-  ["other", ["code that the recording does not show", "idle"]],
+  ["unrecorded_work", ["work that is not in the file", "other"]],
+  ["nothing_recorded", ["nothing was recorded", "idle"]],
+  ["unknown", ["unknown launch", "other"]],
 ]));
 /** @param {unknown} value */
 const gapHas = (value) => value !== null && value !== undefined && value !== "";
@@ -28,7 +38,7 @@ const gapHas = (value) => value !== null && value !== undefined && value !== "";
  */
 export function gapWhy(gap) {
   const why = String([gap.why, gap.cause].find(gapHas) ?? "");
-  return gapReasons.get(why)?.[0] ?? why.replaceAll("_", " ");
+  return idleCauses.get(why)?.[0] ?? why.replaceAll("_", " ");
 }
 
 /**
@@ -58,12 +68,12 @@ export function gapSentence(gap) {
 
 /**
  * What the idle time went to, of all gaps, also those that the table leaves out; largest first.
- * @param {{[key: string]: any}} totals of the table: `data_ns`, `setup_ns`, ...
+ * @param {{[key: string]: any}} totals of the table: `data_ns`, `cold_start_ns`, ...
  * @returns {{label: string, kind: string, value: number}[]}
  */
 export function gapParts(totals) {
-  return [...gapReasons, /** @type {[string, [string, string]]} */ (["unknown", ["unknown", "other"]])]
-    .map(([reason, [label, kind]]) => ({ label, kind, value: Number(totals[`${reason}_ns`] ?? 0) }))
+  return [...idleCauses]
+    .map(([cause, [label, kind]]) => ({ label, kind, value: Number(totals[`${cause}_ns`] ?? 0) }))
     .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
 }
 

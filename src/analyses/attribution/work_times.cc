@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyses/attribution/runtime_calls.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
 
@@ -77,6 +78,32 @@ std::vector<ClockJump> clock_jumps(const Trace& trace) {
     end = std::max(end.value_or(events.end_ns(event)), events.end_ns(event));
   }
   return jumps;
+}
+
+std::vector<EventId> waits_for_unrecorded_work(const Trace& trace) {
+  constexpr std::int64_t kLongAfter = 1'000'000;  // ns
+  const Events& events = trace.events();
+  const Links& links = links_of(trace);
+  std::map<std::uint32_t, std::vector<TimeRange>> busy;  // by process
+  for (const DeviceLink& link : links.placed_work()) {
+    add_range(busy[links.scope(trace, link.activity)],
+              {events.start_ns(link.activity), events.end_ns(link.activity)});
+  }
+  std::vector<EventId> waits;
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) != EventKind::runtime || events.duration_ns(event) < kLongAfter) continue;
+    if (runtime_call(trace.name(event)) != RuntimeCall::wait) continue;
+    const auto of_process = busy.find(links.scope(events.track(event)));
+    if (of_process == busy.end()) continue;
+    const std::int64_t end = events.end_ns(event);
+    const auto after = std::ranges::lower_bound(of_process->second, end, {}, &TimeRange::start);
+    // At its end a recording waits for more than the device.
+    if (after == of_process->second.begin() || after == of_process->second.end()) continue;
+    const std::int64_t done = std::max(events.start_ns(event), (after - 1)->end);
+    if (end - done >= kLongAfter) waits.push_back(event);
+  }
+  std::ranges::sort(waits);
+  return waits;
 }
 
 bool has_whole_microseconds(const Trace& trace) {

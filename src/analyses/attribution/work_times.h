@@ -33,6 +33,12 @@ struct ClockJump {
 /// times. Misplaced work does not end one.
 std::vector<ClockJump> clock_jumps(const Trace& trace);
 
+/// Waits of the host for a device that go on for a millisecond or more after the last recorded work
+/// of the process's devices: the device did something that is not in the file. Not those before the
+/// first work, which wait for what was launched before the recording, or after the last, when the
+/// recording ends. Sorted by id.
+std::vector<EventId> waits_for_unrecorded_work(const Trace& trace);
+
 /// Recordings before 2024 have whole microseconds; in these, short activities last 0.
 bool has_whole_microseconds(const Trace& trace);
 

@@ -73,6 +73,7 @@ void find_misplaced_work(const Trace& trace, CheckHits& hits);
 void find_stream_overruns(const Trace& trace, CheckHits& hits);
 void find_zero_durations(const Trace& trace, CheckHits& hits);
 void find_clock_jumps(const Trace& trace, CheckHits& hits);
+void find_unrecorded_work(const Trace& trace, CheckHits& hits);
 void find_times_of_zero(const Trace& trace, CheckHits& hits);
 void find_missing_steps(const Trace& trace, CheckHits& hits);
 void find_steps_without_device_work(const Trace& trace, CheckHits& hits);

@@ -88,6 +88,10 @@ void find_clock_jumps(const Trace& trace, CheckHits& hits) {
   for (const ClockJump& jump : clock_jumps(trace)) hits.add(jump.ended_by);
 }
 
+void find_unrecorded_work(const Trace& trace, CheckHits& hits) {
+  for (const EventId wait : waits_for_unrecorded_work(trace)) hits.add(wait);
+}
+
 void find_times_of_zero(const Trace& trace, CheckHits& hits) {
   const Events& events = trace.events();
   std::vector<EventId> at_zero;

@@ -92,6 +92,11 @@ constexpr std::array kChecks = {
     Check{"clock_jumps", kWarning,
           "nothing happens for ten minutes or more: the clock jumped, or events have wrong times",
           "look at the events around the gap", analyses::find_clock_jumps},
+    Check{"unrecorded_device_work", kWarning,
+          "the host waits for a device on which nothing recorded runs any more: work of the device "
+          "is missing, such as that of a graph with loops or conditions, or of another process",
+          "do not trust idle times; record the work without the graph",
+          analyses::find_unrecorded_work},
     Check{"times_of_zero", kWarning,
           "events are at time 0, long before all others: their times were lost",
           "update the profiler that wrote the trace", analyses::find_times_of_zero},

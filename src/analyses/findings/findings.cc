@@ -15,6 +15,7 @@
 #include "analyses/findings/rules.h"
 #include "analyses/gpu/activities.h"
 #include "analyses/gpu/gaps.h"
+#include "analyses/gpu/idle_account.h"
 #include "analyses/kernels/families.h"
 #include "base/bounded_sum.h"
 
@@ -131,7 +132,6 @@ FindingFacts basic_facts(const Trace& trace, const StepBreakdown& steps,
       .steps = steps,
       .device = analyses::lacks_durations(trace) ? std::nullopt : busiest_device(gpus),
       .properties = {},
-      .idle = {},
       .longest_gaps = {},
       .kernels = {},
       .memory = memory_growth(memory)};
@@ -142,11 +142,20 @@ FindingFacts basic_facts(const Trace& trace, const StepBreakdown& steps,
   return facts;
 }
 
-/// Nobody can use the time that a clock jumped, so no finding is about it.
-void leave_out_clock_jumps(const Trace& trace, std::vector<analyses::DeviceGap>& gaps,
-                           GpuUse& device) {
+/// No program can use the time that a clock jumped, so no finding is about it.
+void leave_out_clock_jumps(const Trace& trace, const analyses::StepRules& rules,
+                           std::vector<analyses::DeviceGap>& gaps, GpuUse& device) {
   const std::vector<analyses::ClockJump> jumps = analyses::clock_jumps(trace);
   if (jumps.empty()) return;
+  const std::vector<analyses::DeviceActivities> devices = *analyses::device_activities(trace, {});
+  std::vector<TimeRange> times;
+  for (const analyses::ClockJump& jump : jumps) times.push_back(jump.time);
+  for (const analyses::IdleAccount& account : analyses::idle_accounts(trace, rules, devices)) {
+    if (account.device != device.device) continue;
+    const auto found =
+        std::ranges::find(devices, device.device, &analyses::DeviceActivities::device);
+    device.idle_causes = analyses::idle_parts(trace, account, found->window.time, times);
+  }
   std::erase_if(gaps, [&](const analyses::DeviceGap& gap) {
     const bool is_jump = std::ranges::any_of(jumps, [&](const analyses::ClockJump& jump) {
       return gap.time.start <= jump.time.start && jump.time.end <= gap.time.end;
@@ -160,6 +169,32 @@ void leave_out_clock_jumps(const Trace& trace, std::vector<analyses::DeviceGap>&
   });
 }
 
+/// What need not be advised.
+void find_what_is_done(const analyses::Activities& activities, FindingFacts& facts) {
+  const Trace& trace = facts.trace;
+  std::vector<bool> is_known;
+  for (const EventId event : trace.by_start()) {
+    const std::size_t text = index(trace.events().name(event));
+    if (text >= is_known.size()) is_known.resize(std::max(text + 1, is_known.size() * 2));
+    if (is_known[text]) continue;
+    is_known[text] = true;
+    const std::string_view name = trace.name(event);
+    facts.is_compiled = facts.is_compiled || name.find("Torch-Compiled Region") == 0 ||
+                        name.find("CompiledFunction") != std::string_view::npos ||
+                        name == "TorchDynamo Cache Lookup" || name.starts_with("triton_");
+  }
+  std::size_t launched = 0;
+  std::size_t by_graphs = 0;
+  for (const DeviceLink* const link : activities) {
+    if (link->launch == EventId::none) continue;
+    const std::string_view call = trace.name(link->launch);
+    if (!call.starts_with("cu") && !call.starts_with("hip")) continue;
+    ++launched;
+    if (call.find("GraphLaunch") != std::string_view::npos) ++by_graphs;
+  }
+  facts.can_use_graphs = launched > 0 && by_graphs * 2 < launched;
+}
+
 FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
                       const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   FindingFacts facts = basic_facts(trace, steps, gpus, memory);
@@ -168,13 +203,9 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
   std::vector<analyses::DeviceGap> gaps = analyses::device_gaps(
       trace, device.activities, device.window.time, GpuOptions().kernel_wait_limit_ns);
-  leave_out_clock_jumps(trace, gaps, *facts.device);
-  facts.idle = analyses::idle_causes(trace, rules, gaps);
-  if (analyses::is_idle(facts)) {
-    facts.longest_gaps = analyses::longest_gaps(trace, gaps, 5);
-    facts.has_python_frames = std::ranges::any_of(
-        trace.by_start(), [&](EventId event) { return trace.events().is_python_frame(event); });
-  }
+  leave_out_clock_jumps(trace, rules, gaps, *facts.device);
+  if (analyses::is_idle(facts)) facts.longest_gaps = analyses::longest_gaps(trace, gaps, 5);
+  find_what_is_done(device.activities, facts);
   facts.kernels = matrix_kernels(trace, device.activities);
   return facts;
 }
@@ -215,15 +246,23 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
                               const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   const FindingFacts facts = facts_of(trace, steps, gpus, memory);
   std::vector<Finding> found;
-  double explained = 0;  // of the idle time
-  // The rule of all idle time is the last one.
-  for (const analyses::FindingRule& rule : analyses::finding_rules()) {
-    std::optional<Finding> finding = rule.find(facts);
-    if (!finding) continue;
-    if (rule.idle_time == analyses::IdleTime::part) explained += finding->share;
-    finding->own_share =
-        finding->share - (rule.idle_time == analyses::IdleTime::all ? explained : 0);
-    found.push_back(*std::move(finding));
+  double explained = 0;             // of the idle time
+  std::vector<std::string> causes;  // what explains it
+  for (const auto rules : {analyses::finding_rules(), analyses::idle_rules()}) {
+    for (const analyses::FindingRule& rule : rules) {
+      std::optional<Finding> finding = rule.find(facts);
+      if (!finding) continue;
+      const bool is_part = rule.idle_time == analyses::IdleTime::part;
+      const bool is_all = rule.idle_time == analyses::IdleTime::all;
+      if (is_part) {
+        explained += finding->share;
+        causes.push_back(finding->id);
+        if (analyses::is_idle(facts)) finding->part_of = "low_gpu_utilization";
+      }
+      if (is_all) finding->causes = causes;
+      finding->own_share = finding->share - (is_all ? explained : 0);
+      found.push_back(*std::move(finding));
+    }
   }
   if (std::optional<Finding> recovered = recovered_finding(trace)) {
     found.push_back(*std::move(recovered));
@@ -238,8 +277,10 @@ std::vector<std::string> findings_looked_for(const Trace& trace, const StepBreak
                                              const MemoryUse& memory) {
   const FindingFacts facts = basic_facts(trace, steps, gpus, memory);
   std::vector<std::string> all;
-  for (const analyses::FindingRule& rule : analyses::finding_rules()) {
-    if (rule.can_tell(facts)) all.emplace_back(rule.looked_for);
+  for (const auto rules : {analyses::idle_rules(), analyses::finding_rules()}) {
+    for (const analyses::FindingRule& rule : rules) {
+      if (rule.can_tell(facts)) all.emplace_back(rule.looked_for);
+    }
   }
   return all;
 }

@@ -6,6 +6,7 @@
 #include "analyses/findings/event_text.h"
 #include "analyses/gpu/host_ranges.h"
 #include "trace/call_tree.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -21,7 +22,7 @@ TrackId launching_thread(const Trace& trace, const DeviceLink& ended_by) {
 
 /// The range and, if it is none itself, the Python function around it.
 std::string described(const Trace& trace, EventId range) {
-  if (range == EventId::none) return {};
+  if (range == EventId::none || is_step_name(trace.name(range))) return {};
   std::string text = name_text(trace.name(range));
   const CallTree& tree = call_tree_of(trace);
   for (EventId around = range; around != EventId::none; around = tree.parent(around)) {

@@ -14,7 +14,6 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/findings/idle_gaps.h"
-#include "analyses/gpu/idle_causes.h"
 
 namespace tbtrace::analyses {
 
@@ -46,15 +45,23 @@ struct FindingFacts {
   const StepBreakdown& steps;
   std::optional<GpuUse> device;  ///< nullopt without device activities
   std::optional<DeviceProperties> properties;
-  IdleCauses idle;
   std::vector<IdleGap> longest_gaps;
-  bool has_python_frames = false;
+  bool is_compiled = false;  ///< by torch.compile, at least in part
+  /// The device is CUDA's or HIP's, and less than half of its work is launched by graphs.
+  bool can_use_graphs = false;
   MatrixKernels kernels;
   MemoryGrowth memory;
 };
 
-/// Whether the device idles so much that it is a finding by itself.
+/// Whether the device idles so much that it is a finding by itself. Time in which it must have done
+/// work that the file lacks is not idle.
 bool is_idle(const FindingFacts& facts);
+
+/// Whether there is device work with times.
+bool has_device(const FindingFacts& facts);
+
+/// What a finding would gain at most: `ns` of all recorded steps.
+Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns, const char* how);
 
 /// What a finding has of the time in which the device idles.
 enum class IdleTime : std::uint8_t { none, part, all };
@@ -70,5 +77,8 @@ struct FindingRule {
 };
 
 std::span<const FindingRule> finding_rules();
+
+/// Those of idle time, by cause; the one of all idle time is the last.
+std::span<const FindingRule> idle_rules();
 
 }  // namespace tbtrace::analyses

@@ -9,6 +9,7 @@ namespace tbtrace {
 GpuOptions analyses::gpu_options(const OptionValues& values) {
   GpuOptions options;
   options.by_stream = values.text("group_by") == "stream";
+  options.by_step = values.text("group_by") == "step";
   options.steps = values.steps();
   options.kernel_wait_limit_ns =
       values.whole("kernel_wait_limit_ns").value_or(options.kernel_wait_limit_ns);
@@ -52,10 +53,10 @@ tensor_core_percent | number or null | share of tensor core kernels in the time 
       .options = {{.name = "group_by",
                    .spelling = "group-by",
                    .type = OptionType::choice,
-                   .help = "a row per device or per stream",
+                   .help = "a row per device, per stream, or per step of each device",
                    .value = "WHAT",
                    .otherwise = "device",
-                   .choices = {"device", "stream"},
+                   .choices = {"device", "stream", "step"},
                    .is_first = true},
                   steps_option(),
                   kernel_wait_limit_option(),
@@ -64,6 +65,7 @@ tensor_core_percent | number or null | share of tensor core kernels in the time 
       .examples = {{"tbtrace gpu trace.json.gz", "each device of a trace"},
                    {"tbtrace gpu trace.json.gz --group-by stream --steps 3-5",
                     "each stream, in the time of three steps"},
+                   {"tbtrace gpu trace.json.gz --group-by step", "why it was idle in each step"},
                    {"tbtrace gpu traces/ --sort-by idle_ns", "all ranks, the idlest first"},
                    {"tbtrace gpu traces/ --format csv -o gpu.csv", "for a spreadsheet"}},
       .no_rows = {"the trace has no kernels, memcpys or memsets", NeededData::device_activities},

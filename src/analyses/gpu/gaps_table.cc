@@ -16,7 +16,7 @@
 #include "analyses/gpu/activities.h"
 #include "analyses/gpu/gaps.h"
 #include "analyses/gpu/host_ranges.h"
-#include "analyses/gpu/idle_causes.h"
+#include "analyses/gpu/idle_account.h"
 #include "analyses/gpu/report.h"
 #include "analyses/steps/rules.h"
 #include "analyses/steps/windows.h"
@@ -35,7 +35,7 @@ using analyses::DeviceActivities;
 using analyses::DeviceGap;
 using analyses::GapCause;
 using analyses::HostTime;
-using analyses::IdleTimes;
+using analyses::IdleAccount;
 
 /// The steps as the table `steps` has them.
 class StepTimes {
@@ -85,23 +85,8 @@ std::string_view cause_name(GapCause cause) {
   return "other";
 }
 
-struct Reason {
-  std::string_view name;
-  std::int64_t IdleTimes::*time;
-};
-
-constexpr std::array<Reason, 6> kReasons = {{{"data", &IdleTimes::data},
-                                             {"setup", &IdleTimes::setup},
-                                             {"copies", &IdleTimes::copies},
-                                             {"launches", &IdleTimes::launches},
-                                             {"device", &IdleTimes::device},
-                                             {"other", &IdleTimes::other}}};
-
-/// The largest part; of equal ones the first.
-const Reason& main_reason(const IdleTimes& times) {
-  return *std::ranges::max_element(kReasons, {},
-                                   [&](const Reason& reason) { return times.*reason.time; });
-}
+/// The parts of a gap, in ns, by cause.
+using IdleTimes = std::array<std::int64_t, kIdleCauses>;
 
 class GapRows {
  public:
@@ -111,35 +96,13 @@ class GapRows {
         steps_(trace, rules_),
         kernel_wait_limit_ns_(kernel_wait_limit_ns) {}
 
-  /// Adds the gaps of a device, by start.
-  void add(const DeviceActivities& device) {
-    const std::vector<DeviceGap> gaps =
-        analyses::device_gaps(trace_, device.window.inside(trace_.events(), device.activities),
-                              device.window.time, kernel_wait_limit_ns_);
-    WideInteger idle = 0;
-    for (const DeviceGap& gap : gaps) idle += gap.time.end - gap.time.start;
-    const std::vector<IdleTimes> times = analyses::idle_times(trace_, rules_, gaps);
-    const std::vector<HostTime> hosts = host_times_of(gaps);
-    for (std::size_t gap = 0, host = 0; gap < gaps.size(); ++gap) {
-      const bool is_launched = gaps[gap].ended_by.launch != EventId::none;
-      const HostTime* const its_host = is_launched ? &hosts[host++] : nullptr;
-      rows_.push_back(row(device.device, bounded(idle), gaps[gap], times[gap], its_host));
-      add_to_sums(times[gap], is_launched);
-    }
+  void add(const std::vector<DeviceActivities>& devices) {
+    const std::vector<IdleAccount> accounts = analyses::idle_accounts(trace_, rules_, devices);
+    for (std::size_t at = 0; at < devices.size(); ++at) add(devices[at], accounts[at]);
   }
 
   /// How many gaps, their length, and the parts of it, which add up to it.
-  AnalysisReport::Totals totals() const {
-    AnalysisReport::Totals totals = {{"gaps", std::uint64_t{rows_.size()}}, {"idle_ns", {}}};
-    WideInteger idle = unknown_ns_;
-    for (std::size_t reason = 0; reason < kReasons.size(); ++reason) {
-      idle += sums_[reason];
-      totals.emplace_back(std::string(kReasons[reason].name) + "_ns", bounded(sums_[reason]));
-    }
-    totals.emplace_back("unknown_ns", bounded(unknown_ns_));
-    totals[1].second = bounded(idle);
-    return totals;
-  }
+  AnalysisReport::Totals totals() const;
 
   /// The longest first.
   std::vector<std::vector<Cell>> run() && {
@@ -151,6 +114,23 @@ class GapRows {
   }
 
  private:
+  /// Adds the gaps of a device, by start.
+  void add(const DeviceActivities& device, const IdleAccount& account) {
+    const std::vector<DeviceGap> gaps =
+        analyses::device_gaps(trace_, device.window.inside(trace_.events(), device.activities),
+                              device.window.time, kernel_wait_limit_ns_);
+    WideInteger idle = 0;
+    for (const DeviceGap& gap : gaps) idle += gap.time.end - gap.time.start;
+    const std::vector<HostTime> hosts = host_times_of(gaps);
+    for (std::size_t gap = 0, host = 0; gap < gaps.size(); ++gap) {
+      const bool is_launched = gaps[gap].ended_by.launch != EventId::none;
+      const HostTime* const its_host = is_launched ? &hosts[host++] : nullptr;
+      const IdleTimes times = times_in(account, gaps[gap].time);
+      rows_.push_back(row(device.device, bounded(idle), gaps[gap], times, its_host));
+      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums_[cause] += times[cause];
+    }
+  }
+
   /// One for each gap whose launch is known.
   std::vector<HostTime> host_times_of(const std::vector<DeviceGap>& gaps) const {
     std::vector<analyses::ThreadTime> times;
@@ -161,11 +141,15 @@ class GapRows {
     return analyses::host_times(trace_, times);
   }
 
-  void add_to_sums(const IdleTimes& times, bool is_launched) {
-    for (std::size_t reason = 0; reason < kReasons.size(); ++reason) {
-      const bool is_unknown = kReasons[reason].time == &IdleTimes::other && !is_launched;
-      (is_unknown ? unknown_ns_ : sums_[reason]) += times.*kReasons[reason].time;
+  static IdleTimes times_in(const IdleAccount& account, TimeRange time) {
+    IdleTimes times = {};
+    auto span = std::ranges::partition_point(
+        account.spans, [&](const analyses::IdleSpan& each) { return each.time.end <= time.start; });
+    for (; span != account.spans.end() && span->time.start < time.end; ++span) {
+      times[static_cast<std::size_t>(span->cause)] +=
+          std::min(span->time.end, time.end) - std::max(span->time.start, time.start);
     }
+    return times;
   }
 
   Cell name_cell(EventId event) const {
@@ -181,10 +165,9 @@ class GapRows {
                                length,
                                share(length, idle_ns),
                                std::string(cause_name(gap.cause))};
-    const Reason& reason = main_reason(times);
-    const bool is_known = reason.time != &IdleTimes::other || host != nullptr;
-    cells.push_back(is_known ? Cell(std::string(reason.name)) : Cell());
-    cells.push_back(is_known ? Cell(times.*reason.time) : Cell());
+    const auto most = std::ranges::max_element(times);  // of equal ones the first
+    cells.emplace_back(std::string(idle_cause_name(static_cast<IdleCause>(most - times.begin()))));
+    cells.emplace_back(*most);
     cells.push_back(name_cell(gap.after));
     cells.push_back(name_cell(gap.ended_by.activity));
     cells.push_back(name_cell(gap.ended_by.op));
@@ -203,10 +186,21 @@ class GapRows {
   analyses::StepRules rules_;
   StepTimes steps_;
   std::int64_t kernel_wait_limit_ns_;
-  std::array<WideInteger, kReasons.size()> sums_ = {};
-  WideInteger unknown_ns_ = 0;
+  std::array<WideInteger, kIdleCauses> sums_ = {};
   std::vector<std::vector<Cell>> rows_;
 };
+
+AnalysisReport::Totals GapRows::totals() const {
+  AnalysisReport::Totals totals = {{"gaps", std::uint64_t{rows_.size()}}, {"idle_ns", {}}};
+  WideInteger idle = 0;
+  for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+    idle += sums_[cause];
+    totals.emplace_back(std::string(idle_cause_name(static_cast<IdleCause>(cause))) + "_ns",
+                        bounded(sums_[cause]));
+  }
+  totals[1].second = bounded(idle);
+  return totals;
+}
 
 Result<AnalysisReport> gaps_report(const Trace& trace, const OptionValues& values) {
   const TableDescription& table = analyses::gaps_table();
@@ -216,7 +210,7 @@ Result<AnalysisReport> gaps_report(const Trace& trace, const OptionValues& value
       analyses::device_activities(trace, options.steps);
   if (!devices.ok()) return devices.status();
   GapRows rows(trace, options.kernel_wait_limit_ns);
-  for (const DeviceActivities& device : *devices) rows.add(device);
+  rows.add(*devices);
   AnalysisReport report;
   report.schema = table.schema;
   report.table.columns = table.column_names();
@@ -247,9 +241,9 @@ device | integer | the device's number: the process id of its streams
 start_ns | integer | since the start of the recording's window
 duration_ns | integer | length of the gap
 idle_share | number | `duration_ns` as a share of the device's idle time, 0 to 1
-cause | text | `host_wait`, `kernel_wait` or `other`, as in the table [gpu](gpu.md)
-why | text or null | what most of the gap went to: `data`: the host waited for its data loader; `setup`: it made a stream or loaded code; `copies`: the GPU had nothing to do after a copy that the host waited for; `launches`: it ran operators or launched, too slowly; `device`: the next activity was launched in time, and waited for another stream, another rank or its own delay; `other`: nothing was recorded on the host; null if the launch of `before` is unknown, or nothing ends the gap
-why_ns | integer or null | how much of the gap went to that
+cause | text | `host_wait`, `kernel_wait` or `other`: HolisticTraceAnalysis' division, as in the table [gpu](gpu.md)
+why | text | the [cause](../findings.md#why-a-gpu-is-idle) of most of the gap: `data`, `cold_start`, ...
+why_ns | integer | how much of the gap has this cause
 after | text or null | the activity that ended last before the gap; null at the window's start
 before | text or null | the activity that ended the gap: of several that start together, the one launched first; null at the window's end
 operator | text or null | that launched `before`; null if unknown
@@ -260,13 +254,22 @@ step | integer or null | the step in which the gap began, with its times as in t
       .totals = columns_in(R"(
 gaps | integer | how many
 idle_ns | integer | sum of their lengths, which the following add up to
-data_ns | integer | the part that went to `data`, as in `why`; of all gaps, whatever most of them went to
-setup_ns | integer | to `setup`
-copies_ns | integer | to `copies`
-launches_ns | integer | to `launches`
-device_ns | integer | to `device`
-other_ns | integer | to `other`
-unknown_ns | integer | of gaps without a known launch, what is not `data` or `setup`
+data_ns | integer | the part with this [cause](../findings.md#why-a-gpu-is-idle); of all gaps, whatever most of them have
+cold_start_ns | integer | the same of `cold_start`
+profiler_ns | integer | the same of `profiler`
+garbage_collection_ns | integer | the same of `garbage_collection`
+compiler_ns | integer | the same of `compiler`
+host_communication_ns | integer | the same of `host_communication`
+allocation_ns | integer | the same of `allocation`
+copies_ns | integer | the same of `copies`
+synchronization_ns | integer | the same of `synchronization`
+launches_ns | integer | the same of `launches`
+code_ns | integer | the same of `code`
+other_device_ns | integer | the same of `other_device`
+device_ns | integer | the same of `device`
+unrecorded_work_ns | integer | the same of `unrecorded_work`
+nothing_recorded_ns | integer | the same of `nothing_recorded`
+unknown_ns | integer | the same of `unknown`
 )"),
       .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
       .options = {steps_option(), kernel_wait_limit_option()},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -7,13 +8,16 @@
 
 #include "analyses/gpu/activities.h"
 #include "analyses/gpu/gaps.h"
+#include "analyses/gpu/idle_account.h"
 #include "analyses/gpu/queue_length.h"
 #include "analyses/kernels/launched_activities.h"
 #include "analyses/steps/rules.h"
+#include "analyses/steps/windows.h"
 #include "base/bounded_sum.h"
 #include "base/id_map.h"
 #include "base/share.h"
 #include "base/time_ranges.h"
+#include "trace/links.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace {
@@ -80,7 +84,7 @@ class Measure {
     }
   }
 
-  /// Also activities after the window may wait in it.
+  /// Also activities after the window may wait in it; those before it cannot.
   void add_queue(const Activities& activities) {
     analyses::QueueLength queue(window_.time);
     for (const DeviceLink* link : activities) {
@@ -135,6 +139,57 @@ std::vector<Activities> by_stream(const Trace& trace, const Activities& activiti
   return streams;
 }
 
+/// The activities of a device that count in a window, found without looking at all of them.
+class ActivitiesInWindows {
+ public:
+  ActivitiesInWindows(const Events& events, const Activities& activities)
+      : events_(events), activities_(activities) {
+    last_end_.reserve(activities.size());
+    std::int64_t end = INT64_MIN;
+    for (const DeviceLink* const link : activities) {
+      last_end_.push_back(end = std::max(end, events.end_ns(link->activity)));
+    }
+    first_launch_.resize(activities.size());
+    std::int64_t launch = INT64_MAX;
+    for (std::size_t at = activities.size(); at-- > 0;) {
+      const EventId its_launch = activities[at]->launch;
+      if (its_launch != EventId::none) launch = std::min(launch, events.start_ns(its_launch));
+      first_launch_[at] = launch;
+    }
+  }
+
+  /// Those that run in it, or were launched in it or before and had not started.
+  Activities in(TimeRange window) const {
+    const auto first = std::ranges::lower_bound(last_end_, window.start) - last_end_.begin();
+    const auto running = std::ranges::partition_point(activities_, [&](const DeviceLink* link) {
+      return events_.start_ns(link->activity) < window.end;
+    });
+    const auto waiting = std::ranges::lower_bound(first_launch_, window.end);
+    const auto last = std::max(running - activities_.begin(), waiting - first_launch_.begin());
+    return {activities_.begin() + first, activities_.begin() + std::max(first, last)};
+  }
+
+ private:
+  const Events& events_;
+  const Activities& activities_;
+  std::vector<std::int64_t> last_end_;      // of an activity and all before it
+  std::vector<std::int64_t> first_launch_;  // of an activity and all after it
+};
+
+/// As the table of steps has them.
+std::vector<analyses::StepWindow> chosen_steps(const Trace& trace, const analyses::StepRules& rules,
+                                               const std::optional<StepRange>& chosen) {
+  if (trace.steps().empty()) return {};
+  std::vector<analyses::StepWindow> steps =
+      analyses::step_windows(trace, rules, links_of(trace).placed_work(),
+                             analyses::StepChoice::complete)
+          .steps;
+  std::erase_if(steps, [&](const analyses::StepWindow& step) {
+    return step.step.event == EventId::none || (chosen && !chosen->contains(step.step.number));
+  });
+  return steps;
+}
+
 }  // namespace
 
 double GpuUse::busy_share() const { return share(busy_ns, window_ns); }
@@ -152,9 +207,26 @@ Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuOptions& option
     rows.back().device = device.device;
     return rows.back();
   };
-  for (const DeviceActivities& device : *devices) {
+  std::vector<analyses::IdleAccount> accounts;
+  if (!options.by_stream) accounts = analyses::idle_accounts(trace, rules, *devices);
+  std::vector<analyses::StepWindow> steps;
+  if (options.by_step) steps = chosen_steps(trace, rules, options.steps);
+  for (std::size_t at = 0; at < devices->size(); ++at) {
+    const DeviceActivities& device = (*devices)[at];
+    if (options.by_step) {
+      const ActivitiesInWindows activities(trace.events(), device.activities);
+      for (const analyses::StepWindow& step : steps) {
+        const ActivityWindow window = {step.time, false};
+        GpuUse& row = rows.emplace_back(measure.run(activities.in(step.time), window));
+        row.device = device.device;
+        row.step = step.step.number;
+        row.idle_causes = analyses::idle_parts(trace, accounts[at], step.time);
+      }
+      continue;
+    }
     if (!options.by_stream) {
-      add(device.activities, device);
+      add(device.activities, device).idle_causes =
+          analyses::idle_parts(trace, accounts[at], device.window.time);
       continue;
     }
     for (const Activities& activities : by_stream(trace, device.activities)) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyses/attribution/operator_kind.h"
+#include "analyses/attribution/runtime_calls.h"
 #include "analyses/gpu/gaps.h"
 #include "analyses/steps/step_threads.h"
 #include "trace/call_tree.h"
@@ -19,26 +20,6 @@ namespace {
 
 std::vector<TimeRange>& of(RankTimes& times, RankTime kind) {
   return times[static_cast<std::size_t>(kind)];
-}
-
-bool has_any(std::string_view text, std::span<const std::string_view> parts) {
-  return std::ranges::any_of(
-      parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
-/// Parts of the names of CUDA's and HIP's calls that change how much device memory there is, or
-/// page-locked memory; most of them wait for the device.
-constexpr auto kMemoryCalls = std::to_array<std::string_view>(
-    {"Malloc", "MemAlloc", "Free", "MemCreate", "MemMap", "MemUnmap", "MemRelease", "HostAlloc",
-     "HostRegister", "HostUnregister", "MemSetAccess", "MemAddressReserve"});
-constexpr auto kWaits = std::to_array<std::string_view>({"Synchronize"});
-
-/// Python's collector, as torch (`Python GC`) and as Python's frames have it.
-bool is_garbage_collection(std::string_view name) {
-  constexpr auto kNames =
-      std::to_array<std::string_view>({"Python GC", "gc.collect", "<built-in function collect>",
-                                       "<built-in method collect of module gc"});
-  return has_any(name, kNames);
 }
 
 /// Ranges of c10d around a collective: the host waits or enqueues in them, it does not compute.
@@ -73,9 +54,10 @@ bool waits_for_memory(const CallTree& tree, const std::vector<EventId>& allocati
 HostTimes host_times(const Trace& trace) {
   const Events& events = trace.events();
   const CallTree& tree = call_tree_of(trace);
-  std::vector<EventId> allocating;  // operators that call one of kMemoryCalls
+  std::vector<EventId> allocating;  // operators that allocate or free
   const auto calls_for_memory = [&](EventId event) {
-    return trace.kind(event) == EventKind::runtime && has_any(trace.name(event), kMemoryCalls);
+    return trace.kind(event) == EventKind::runtime &&
+           analyses::runtime_call(trace.name(event)) == analyses::RuntimeCall::allocation;
   };
   for (const EventId event : trace.by_start()) {
     if (calls_for_memory(event) && tree.parent(event) != EventId::none) {
@@ -98,10 +80,11 @@ HostTimes host_times(const Trace& trace) {
       if (has_steps[index(events.track(event))]) loading.add(time);
       continue;
     }
-    if (is_garbage_collection(name)) collecting.add(time);
-    const bool is_memory = kind == EventKind::runtime &&
-                           (has_any(name, kMemoryCalls) ||
-                            (has_any(name, kWaits) && waits_for_memory(tree, allocating, event)));
+    if (analyses::is_garbage_collection(name)) collecting.add(time);
+    const bool is_memory =
+        calls_for_memory(event) || (kind == EventKind::runtime &&
+                                    analyses::runtime_call(name) == analyses::RuntimeCall::wait &&
+                                    waits_for_memory(tree, allocating, event));
     if (is_memory) memory.add(time);
   }
   return {loading.take(), collecting.take(), memory.take()};

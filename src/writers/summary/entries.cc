@@ -1,5 +1,6 @@
 #include "writers/summary/entries.h"
 
+#include "analyses/gpu/report.h"
 #include "report/optional_cell.h"
 #include "writers/summary/pages.h"
 
@@ -193,16 +194,18 @@ void add_modules(const TraceSummary& summary, EntriesOf entries) {
 
 void add_gpus(const TraceSummary& summary, EntriesOf entries) {
   for (const GpuUse& use : summary.gpus) {
-    entries.add(use.device, {{"device", use.device},
-                             {"window_ns", use.window_ns},
-                             {"busy_ns", use.busy_ns},
-                             {"computation_ns", use.computation_ns},
-                             {"exposed_communication_ns", use.exposed_communication_ns},
-                             {"exposed_memory_ns", use.exposed_memory_ns},
-                             {"idle_ns", use.idle_ns},
-                             {"idle_host_wait_ns", use.idle_host_wait_ns},
-                             {"idle_kernel_wait_ns", use.idle_kernel_wait_ns},
-                             {"idle_other_ns", use.idle_other_ns}});
+    entries.add(use.device,
+                {{"device", use.device},
+                 {"window_ns", use.window_ns},
+                 {"busy_ns", use.busy_ns},
+                 {"computation_ns", use.computation_ns},
+                 {"exposed_communication_ns", use.exposed_communication_ns},
+                 {"exposed_memory_ns", use.exposed_memory_ns},
+                 {"idle_ns", use.idle_ns},
+                 {"idle_causes", analyses::idle_causes_json(use.idle_causes, use.idle_ns)},
+                 {"idle_host_wait_ns", use.idle_host_wait_ns},
+                 {"idle_kernel_wait_ns", use.idle_kernel_wait_ns},
+                 {"idle_other_ns", use.idle_other_ns}});
   }
 }
 
@@ -277,6 +280,8 @@ SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
                                      : finding.is_gain_per_step ? "step"
                                                                 : "recording")},
               {"gain_how", text_cell(finding.gain_how)},
+              {"part_of", text_cell(finding.part_of)},
+              {"causes", finding.causes.empty() ? Cell() : Cell(finding.causes)},
               {"traces", static_cast<std::uint64_t>(shared.count)},
               {"evidence", std::move(evidence)},
               {"remedy", finding.remedy}});

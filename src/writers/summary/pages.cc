@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -68,10 +69,16 @@ GpuUse all_devices(const TraceSummary& summary) {
     add_bounded(sum.exposed_communication_ns, gpu.exposed_communication_ns);
     add_bounded(sum.exposed_memory_ns, gpu.exposed_memory_ns);
     add_bounded(sum.idle_ns, gpu.idle_ns);
-    add_bounded(sum.idle_host_wait_ns, gpu.idle_host_wait_ns);
-    add_bounded(sum.idle_kernel_wait_ns, gpu.idle_kernel_wait_ns);
-    add_bounded(sum.idle_other_ns, gpu.idle_other_ns);
+    for (const IdlePart& part : gpu.idle_causes) {
+      auto same = std::ranges::find(sum.idle_causes, part.cause, &IdlePart::cause);
+      if (same == sum.idle_causes.end()) {
+        sum.idle_causes.push_back(part);
+      } else {
+        add_bounded(same->ns, part.ns);
+      }
+    }
   }
+  std::ranges::stable_sort(sum.idle_causes, std::ranges::greater(), &IdlePart::ns);
   return sum;
 }
 

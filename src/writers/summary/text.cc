@@ -14,6 +14,7 @@
 #include <tbtrace/summary.h>
 
 #include "analyses/summary/detailed_summary.h"
+#include "base/bounded_sum.h"
 #include "base/share.h"
 #include "base/utf8.h"
 #include "writers/summary/pages.h"
@@ -168,9 +169,20 @@ std::string gpu_part(const TraceSummary& summary, std::size_t width) {
   add("computation", all.computation_ns, true);
   add("exposed communication", all.exposed_communication_ns, false);
   add("exposed memory", all.exposed_memory_ns, false);
-  add("idle, host too late", all.idle_host_wait_ns, false);
-  add("idle between kernels", all.idle_kernel_wait_ns, false);
-  add("idle, other", all.idle_other_ns, false);
+  if (all.idle_causes.empty()) add("idle", all.idle_ns, false);
+  std::int64_t small = 0;
+  std::size_t small_causes = 0;
+  for (const IdlePart& cause : all.idle_causes) {
+    constexpr double kSmall = 0.005;
+    const std::string name = "idle: " + std::string(idle_cause_label(cause.cause));
+    if (share(cause.ns, all.window_ns) >= kSmall || &cause == &all.idle_causes.front()) {
+      add(name.c_str(), cause.ns, false);
+    } else {
+      add_bounded(small, cause.ns);
+      ++small_causes;
+    }
+  }
+  if (small_causes > 0) add("idle: other causes", small, false);
   return part.text();
 }
 
@@ -390,7 +402,7 @@ std::vector<Cell> line_of(const TraceSummary& summary, const std::string& name) 
           of_window(gpu.busy_ns),
           peak == 0 ? Cell() : Cell(peak),
           summary.findings.empty() ? Cell() : Cell(summary.findings.front().id),
-          of_window(gpu.idle_host_wait_ns),
+          of_window(gpu.idle_ns),
           of_window(gpu.exposed_communication_ns)};
 }
 
@@ -406,7 +418,7 @@ std::string lines_of(const std::vector<TraceSummary>& summaries,
                    "gpu_busy_share",
                    "memory_peak_bytes",
                    "first finding",
-                   "idle_host_wait_share",
+                   "idle_share",
                    "exposed_communication_share"};
   for (std::size_t at = 0; at < std::min(summaries.size(), kMostRanks); ++at) {
     table.rows.push_back(line_of(summaries[at], names[at]));

@@ -89,6 +89,30 @@ TEST(TraceChecks, ClockJumps) {
   EXPECT_EQ(described(with(600 * kSecond - 1), "clock_jumps"), "");
 }
 
+TEST(TraceChecks, UnrecordedDeviceWork) {
+  const auto with = [](std::int64_t wait_ns, std::int64_t kernel_at) {
+    TraceBuilder builder;
+    add(builder, {.category = "kernel",
+                  .name = "gemm",
+                  .start = kernel_at,
+                  .duration = 10,
+                  .thread = 7,
+                  .process = 0});
+    add(builder, {.category = "cuda_runtime",
+                  .name = "cudaStreamSynchronize",
+                  .start = 0,
+                  .duration = wait_ns});
+    return finished(builder);
+  };
+  EXPECT_EQ(described(with(1'000'020, 10), "unrecorded_device_work"),
+            "warning 1 cudaStreamSynchronize");
+  EXPECT_EQ(described(with(1'000'019, 10), "unrecorded_device_work"), "");
+  EXPECT_EQ(described(with(9'000'000, 9'000'001), "unrecorded_device_work"), "")
+      << "it may wait for what was launched before the recording";
+  EXPECT_EQ(described(with(30'000'000, 10), "unrecorded_device_work"), "")
+      << "no work follows: the recording ends";
+}
+
 TEST(TraceChecks, TimesOfZero) {
   const auto with = [](std::int64_t next) {
     TraceBuilder builder;

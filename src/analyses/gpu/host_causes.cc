@@ -1,0 +1,331 @@
+#include "analyses/gpu/host_causes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "analyses/attribution/runtime_calls.h"
+#include "analyses/attribution/source_lines.h"
+#include "analyses/gpu/first_calls.h"
+#include "analyses/steps/iteration_names.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+#include "trace/step_names.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+template <std::size_t kSize>
+bool is_one_of(std::string_view text, const std::array<std::string_view, kSize>& texts) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
+bool ends_in(std::string_view file, std::string_view path) {
+  if (!file.ends_with(path)) return false;
+  const std::size_t before = file.size() - path.size();
+  return before == 0 || file[before - 1] == '/' || file[before - 1] == '\\';
+}
+
+/// Iterations of serving engines that are annotations.
+bool is_iteration_of_engine(std::string_view name) {
+  return std::ranges::any_of(iteration_names(), [&](const IterationName& iteration) {
+    return !iteration.engine.empty() && iteration.place == IterationPlace::annotation &&
+           is_iteration(iteration, name);
+  });
+}
+
+/// Of torch.compile and Triton: frames that compile or try configurations, not those that run what
+/// was compiled.
+bool is_compilation_frame(const SourceLine& frame) {
+  constexpr auto kInductor =
+      std::to_array<std::string_view>({"compile_fx", "compile_fx_inner", "_compile_fx_inner",
+                                       "fx_codegen_and_compile", "codegen_and_compile"});
+  constexpr auto kAutotuner = std::to_array<std::string_view>(
+      {"_bench", "benchmark", "do_bench", "autotune_to_one_config", "benchmark_all_configs",
+       "coordinate_descent_tuning", "precompile", "_precompile_config"});
+  if (ends_in(frame.file, "torch/_dynamo/convert_frame.py")) return true;
+  if (ends_in(frame.file, "torch/_inductor/compile_fx.py")) {
+    return is_one_of(frame.function, kInductor);
+  }
+  if (ends_in(frame.file, "triton/compiler/compiler.py")) return frame.function == "compile";
+  const bool is_of_autotuner = ends_in(frame.file, "triton/runtime/autotuner.py") ||
+                               ends_in(frame.file, "triton/testing.py") ||
+                               ends_in(frame.file, "torch/_inductor/runtime/triton_heuristics.py");
+  return is_of_autotuner && is_one_of(frame.function, kAutotuner);
+}
+
+bool is_profiler_frame(const SourceLine& frame) {
+  return ends_in(frame.file, "torch/profiler/profiler.py") ||
+         ends_in(frame.file, "torch/autograd/profiler.py");
+}
+
+bool is_communication_frame(const SourceLine& frame) {
+  constexpr auto kFunctions = std::to_array<std::string_view>(
+      {"barrier", "monitored_barrier", "_store_based_barrier", "init_process_group",
+       "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list",
+       "send_object_list", "recv_object_list"});
+  return (ends_in(frame.file, "torch/distributed/distributed_c10d.py") &&
+          is_one_of(frame.function, kFunctions)) ||
+         ends_in(frame.file, "torch/distributed/rendezvous.py");
+}
+
+/// Built-in functions, which have no line.
+bool is_of_store(std::string_view frame) {
+  constexpr std::string_view kStores = "torch._C._distributed_c10d.";
+  const std::size_t at = frame.find(kStores);
+  return at != std::string_view::npos &&
+         frame.find("Store", at + kStores.size()) != std::string_view::npos;
+}
+
+/// Collectives that wait on the host: the device has no kernel for them.
+bool is_host_collective(std::string_view name) {
+  return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+}
+
+bool is_on_device(std::string_view memcpy) {
+  return memcpy.find("DtoD") != std::string_view::npos ||
+         memcpy.find("D2D") != std::string_view::npos;
+}
+
+/// What a row of the profiler's overhead says; nullopt if the program would do it without a
+/// profiler as well, over and over.
+/// Source: CUPTI's kinds of overhead, as libkineto names them.
+std::optional<IdleCause> cause_of_overhead(std::string_view name) {
+  if (name == "Command Buffer Full") return std::nullopt;
+  const bool is_loading = name.find("oading") != std::string_view::npos ||
+                          name.find("Compiler") != std::string_view::npos;
+  return is_loading ? IdleCause::cold_start : IdleCause::profiler;
+}
+
+}  // namespace
+
+HostCauses::HostCauses(const Trace& trace, const StepRules& rules) : trace_(trace), rules_(rules) {
+  classify_names();
+  find_copies();
+  find_repeated();
+  first_calls_ = first_calls(trace);
+  find_decided();
+  find_overheads();
+}
+
+/// Names repeat: each is looked at once.
+void HostCauses::classify_names() {
+  const Events& events = trace_.events();
+  std::vector<bool> is_known_frame;
+  std::vector<bool> is_known_range;
+  const auto is_new = [](std::vector<bool>& known, std::size_t text) {
+    if (text >= known.size()) known.resize(std::max(text + 1, known.size() * 2));
+    if (known[text]) return false;
+    known[text] = true;
+    return true;
+  };
+  const auto put = [](std::vector<Name>& names, std::size_t text, Name name) {
+    if (text >= names.size()) names.resize(std::max(text + 1, names.size() * 2), Name::plain);
+    names[text] = name;
+  };
+  for (const EventId event : call_tree_of(trace_).ranges()) {
+    const std::size_t text = index(events.name(event));
+    const std::string_view name = trace_.name(event);
+    if (events.is_python_frame(event)) {
+      if (!is_new(is_known_frame, text)) continue;
+      const std::optional<SourceLine> frame = line_of_frame(name);
+      put(frames_, text,
+          is_garbage_collection(name)               ? Name::garbage_collection
+          : frame && is_compilation_frame(*frame)   ? Name::compilation
+          : frame && is_profiler_frame(*frame)      ? Name::profiler
+          : frame && is_communication_frame(*frame) ? Name::host_communication
+          : !frame && is_of_store(name)             ? Name::host_communication
+                                                    : Name::plain);
+      continue;
+    }
+    if (!is_new(is_known_range, text)) continue;
+    put(ranges_, text,
+        is_step_name(name) || is_iteration_of_engine(name) ? Name::step
+        : is_garbage_collection(name)                      ? Name::garbage_collection
+        : name == "TorchDynamo Cache Lookup"               ? Name::guards
+        : name.ends_with("(dynamo_timed)")                 ? Name::compilation
+        : name.starts_with("profiler::")                   ? Name::profiler
+        : is_host_collective(name)                         ? Name::host_communication
+                                                           : Name::plain);
+  }
+}
+
+/// What is in the first of several steps only, and which setup is not.
+void HostCauses::find_repeated() {
+  const Events& events = trace_.events();
+  const std::span<const Step> steps = trace_.steps();
+  if (steps.size() < 2) return;
+  std::vector<std::int64_t> starts;
+  for (const Step& step : steps) starts.push_back(events.start_ns(step.event));
+  std::ranges::sort(starts);
+  std::unordered_map<StringId, std::vector<std::int64_t>> steps_of;  // of setup calls
+  std::int64_t last_allocation = INT64_MIN;
+  std::int64_t last_compilation = INT64_MIN;
+  for (const EventId range : call_tree_of(trace_).ranges()) {
+    const std::int64_t start = events.start_ns(range);
+    if (trace_.kind(range) != EventKind::runtime) {
+      if (name(range) == Name::compilation) last_compilation = std::max(last_compilation, start);
+      continue;
+    }
+    const RuntimeCall call = runtime_call(trace_.name(range));
+    if (call == RuntimeCall::allocation) last_allocation = std::max(last_allocation, start);
+    if (call != RuntimeCall::setup) continue;
+    const std::int64_t step = std::ranges::upper_bound(starts, start) - starts.begin();
+    if (step > 0) steps_of[events.name(range)].push_back(step);
+  }
+  const std::int64_t first_end = events.end_ns(steps.front().event);
+  compiles_once_ = last_compilation < first_end;
+  allocates_once_ = last_allocation < first_end;
+  for (auto& [text, of] : steps_of) {
+    std::ranges::sort(of);
+    of.erase(std::unique(of.begin(), of.end()), of.end());
+    if (of.size() >= 2 && of.size() * 2 >= starts.size()) repeated_.push_back(text);
+  }
+  std::ranges::sort(repeated_);
+}
+
+/// EventId::none if there is none.
+EventId HostCauses::operator_around(EventId call) const {
+  const CallTree& tree = call_tree_of(trace_);
+  EventId around = tree.parent(call);
+  while (around != EventId::none && trace_.kind(around) != EventKind::cpu_op) {
+    around = tree.parent(around);
+  }
+  return around;
+}
+
+/// The calls that return after their own memcpy, and the waits of operators that copy.
+void HostCauses::find_copies() {
+  const Events& events = trace_.events();
+  const CallTree& tree = call_tree_of(trace_);
+  std::unordered_map<EventId, EventId> copying;  // an operator, and the first copy in it
+  std::vector<EventId> linked;                   // calls whose memcpy is in the file
+  for (const DeviceLink& link : links_of(trace_).placed_work()) {
+    if (link.launch == EventId::none) continue;
+    if (trace_.kind(link.activity) != EventKind::gpu_memcpy) continue;
+    linked.push_back(link.launch);
+    if (is_on_device(trace_.name(link.activity))) continue;  // no call waits for it
+    const EventId around = operator_around(link.launch);
+    if (around != EventId::none) copying.emplace(around, link.launch);
+    if (events.end_ns(link.launch) >= events.end_ns(link.activity)) {
+      waits_for_copies_.emplace(link.launch, link.launch);
+    }
+  }
+  std::ranges::sort(linked);
+  for (const EventId event : tree.ranges()) {
+    if (trace_.kind(event) != EventKind::runtime) continue;
+    const RuntimeCall call = runtime_call(trace_.name(event));
+    if (call == RuntimeCall::allocation || call == RuntimeCall::wait) {
+      const EventId around = operator_around(event);
+      if (call == RuntimeCall::allocation && around != EventId::none) allocating_.push_back(around);
+      const auto copy = call == RuntimeCall::wait ? copying.find(around) : copying.end();
+      const bool is_after =
+          copy != copying.end() && events.start_ns(copy->second) <= events.start_ns(event);
+      if (is_after) waits_for_copies_.emplace(event, copy->second);
+    }
+    // Without Async in its name the call waits, also for a memcpy that the file lacks.
+    const bool waits_by_name = call == RuntimeCall::copy &&
+                               trace_.name(event).find("sync") == std::string_view::npos &&
+                               trace_.name(event).find("Enqueue") == std::string_view::npos;
+    if (waits_by_name && !std::ranges::binary_search(linked, event)) {
+      waits_for_copies_.emplace(event, event);
+    }
+  }
+  std::ranges::sort(allocating_);
+}
+
+/// Whether a range has a cause of its own, whatever is around it.
+bool HostCauses::decides(EventId range) const {
+  if (trace_.kind(range) == EventKind::runtime) {
+    switch (runtime_call(trace_.name(range))) {
+      case RuntimeCall::wait:
+        return !waits_for_copies_.contains(range) &&
+               std::ranges::binary_search(allocating_, operator_around(range));
+      case RuntimeCall::copy:
+        return false;
+      case RuntimeCall::allocation:
+        return true;
+      case RuntimeCall::setup:
+        if (!std::ranges::binary_search(repeated_, trace_.events().name(range))) return true;
+        break;
+      case RuntimeCall::other:
+        break;
+    }
+  } else if (const Name its_name = name(range); its_name != Name::plain) {
+    return its_name != Name::step;
+  } else if (rules_.role(range) == StepRole::data_loader) {
+    return true;
+  }
+  return std::ranges::binary_search(first_calls_, range);
+}
+
+/// Of a range that decides.
+IdleCause HostCauses::cause_of_name(EventId range) const {
+  const bool is_first = std::ranges::binary_search(first_calls_, range);
+  if (trace_.kind(range) == EventKind::runtime) {
+    const RuntimeCall call = runtime_call(trace_.name(range));
+    const bool is_allocation = call == RuntimeCall::allocation || call == RuntimeCall::wait;
+    return is_allocation && !is_first && !allocates_once_ ? IdleCause::allocation
+                                                          : IdleCause::cold_start;
+  }
+  switch (name(range)) {
+    case Name::profiler:
+      return IdleCause::profiler;
+    case Name::garbage_collection:
+      return IdleCause::garbage_collection;
+    case Name::guards:
+      return IdleCause::compiler;
+    case Name::compilation:
+      return compiles_once_ ? IdleCause::cold_start : IdleCause::compiler;
+    case Name::host_communication:
+      return IdleCause::host_communication;
+    case Name::plain:
+    case Name::step:
+      break;
+  }
+  return is_first ? IdleCause::cold_start : IdleCause::data;
+}
+
+void HostCauses::find_decided() {
+  const CallTree& tree = call_tree_of(trace_);
+  decided_by_.resize(trace_.events().size(), EventId::none);
+  for (const EventId range : tree.ranges()) {
+    const EventId around = tree.parent(range);
+    const EventId outside = around == EventId::none ? around : decided_by_[index(around)];
+    decided_by_[index(range)] = decides(range) ? range : outside;
+  }
+}
+
+void HostCauses::find_overheads() {
+  for (const EventId event : trace_.by_start()) {
+    if (trace_.kind(event) != EventKind::overhead) continue;
+    const std::optional<IdleCause> cause = cause_of_overhead(trace_.name(event));
+    if (!cause) continue;
+    TimeRange time = {trace_.events().start_ns(event), trace_.events().end_ns(event)};
+    if (!overheads_.empty()) time.start = std::max(time.start, overheads_.back().time.end);
+    if (time.start < time.end) overheads_.push_back({time, *cause});
+  }
+}
+
+HostMeaning HostCauses::meaning(EventId range) const {
+  if (const EventId decided_by = decided_by_[index(range)]; decided_by != EventId::none) {
+    return {Doing::decided, cause_of_name(decided_by), decided_by};
+  }
+  if (is_step(range)) return {};
+  const EventKind kind = trace_.kind(range);
+  if (kind == EventKind::runtime) {
+    const auto copy = waits_for_copies_.find(range);
+    if (copy != waits_for_copies_.end()) {
+      return {Doing::waits, IdleCause::copies, copy->second};
+    }
+    if (runtime_call(trace_.name(range)) == RuntimeCall::wait) {
+      return {Doing::waits, IdleCause::synchronization, range};
+    }
+  }
+  const bool is_work = kind == EventKind::runtime || kind == EventKind::cpu_op;
+  return {is_work ? Doing::works : Doing::code, is_work ? IdleCause::launches : IdleCause::code,
+          range};
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,416 @@
+#include "analyses/gpu/idle_account.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "analyses/attribution/work_times.h"
+#include "analyses/gpu/host_causes.h"
+#include "analyses/gpu/host_spans.h"
+#include "analyses/steps/step_threads.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+struct Launch {
+  std::int64_t end_ns = 0;
+  std::uint32_t device = 0;  // its place among the devices
+};
+
+/// A time in which a thread waited for a device.
+struct Wait {
+  TimeRange time;
+  IdleCause cause = IdleCause::synchronization;
+  EventId call = EventId::none;
+};
+
+/// What the working threads of a process do, as far as gaps need it.
+struct Process {
+  HostSpans busy_threads;   ///< what counts while another thread is in code or silent
+  HostSpans code;           ///< the same of code
+  std::vector<Wait> waits;  ///< by start; they do not overlap
+};
+
+/// Devices that one thread launches on: each may wait for the others.
+struct Group {
+  std::vector<TimeRange> busy;  ///< when any of them runs something
+  bool is_single = true;        ///< it is only one device
+};
+
+/// The time that the host lost in waits while a device was busy. Without them it would have been
+/// ahead by that much.
+struct Lost {
+  std::size_t next_wait = 0;
+  std::int64_t ns = 0;
+  IdleCause cause = IdleCause::synchronization;  // of the last wait
+  EventId call = EventId::none;
+};
+
+/// Sorted spans or ranges at times that only grow.
+template <typename Range>
+class Place {
+ public:
+  explicit Place(std::span<const Range> ranges, std::int64_t from) : ranges_(ranges) {
+    at_ = std::partition_point(ranges_.begin(), ranges_.end(),
+                               [&](const Range& range) { return time_of(range).end <= from; });
+  }
+
+  /// The one at a time; nullptr if there is none. `until` becomes when that ends, if it is sooner.
+  const Range* at(std::int64_t time, std::int64_t& until) {
+    while (at_ != ranges_.end() && time_of(*at_).end <= time) ++at_;
+    if (at_ == ranges_.end()) return nullptr;
+    const bool is_open = time_of(*at_).start <= time;
+    until = std::min(until, is_open ? time_of(*at_).end : time_of(*at_).start);
+    return is_open ? &*at_ : nullptr;
+  }
+
+ private:
+  static const TimeRange& time_of(const TimeRange& range) { return range; }
+  static const TimeRange& time_of(const HostSpan& span) { return span.time; }
+
+  std::span<const Range> ranges_;
+  typename std::span<const Range>::iterator at_;
+};
+
+class Accounts {
+ public:
+  Accounts(const Trace& trace, const StepRules& rules, std::span<const DeviceActivities> devices)
+      : trace_(trace),
+        events_(trace.events()),
+        links_(links_of(trace)),
+        devices_(devices),
+        causes_(trace, rules),
+        unrecorded_(waits_for_unrecorded_work(trace)) {
+    const TimeRange time = whole_time();
+    for (const DeviceActivities& device : devices) {
+      accounts_.push_back({device.device, device_gaps(trace, device.activities, time, 0), {}});
+    }
+    find_threads();
+    find_processes();
+  }
+
+  std::vector<IdleAccount> run() {
+    for (std::uint32_t device = 0; device < accounts_.size(); ++device) {
+      std::map<std::uint32_t, Lost> lost;  // by process
+      const IdleAccount& account = accounts_[device];
+      std::int64_t busy_from = events_.start_ns(devices_[device].activities.front()->activity);
+      for (std::uint32_t gap = 0; gap < account.gaps.size(); ++gap) {
+        const DeviceGap& its = account.gaps[gap];
+        const EventId near =
+            its.ended_by.activity == EventId::none ? its.after : its.ended_by.activity;
+        const std::uint32_t scope = links_.scope(trace_, near);
+        const Process& process = processes_[scope];
+        lose_in_waits(process, {busy_from, its.time.start}, lost[scope]);
+        divide(device, gap, process, lost[scope]);
+        busy_from = its.time.end;
+      }
+    }
+    return std::move(accounts_);
+  }
+
+ private:
+  /// All that windows may cover.
+  TimeRange whole_time() const {
+    TimeRange time = {INT64_MAX, INT64_MIN};
+    const auto add = [&](std::int64_t start, std::int64_t end) {
+      time = {std::min(time.start, start), std::max(time.end, end)};
+    };
+    for (const DeviceActivities& device : devices_) {
+      add(device.window.time.start, device.window.time.end);
+      for (const DeviceLink* const link : device.activities) {
+        add(events_.start_ns(link->activity), events_.end_ns(link->activity));
+      }
+    }
+    for (const Step& step : trace_.steps()) {
+      add(events_.start_ns(step.event), events_.end_ns(step.event));
+    }
+    return time;
+  }
+
+  /// The threads, what they launched, and which devices share a thread.
+  void find_threads() {
+    std::vector<EventId> steps;
+    for (const Step& step : trace_.steps()) steps.push_back(step.event);
+    is_working_.assign(trace_.tracks().size(), false);
+    if (!steps.empty()) is_working_ = step_threads(trace_, steps);
+    launches_.resize(trace_.tracks().size());
+    std::vector<bool> launches_any(trace_.tracks().size(), false);
+    std::vector<std::uint32_t> first_device(trace_.tracks().size(), UINT32_MAX);
+    group_of_.resize(devices_.size());
+    for (std::uint32_t device = 0; device < devices_.size(); ++device) group_of_[device] = device;
+    for (std::uint32_t device = 0; device < devices_.size(); ++device) {
+      for (const DeviceLink* const link : devices_[device].activities) {
+        if (link->launch == EventId::none) continue;
+        const std::size_t track = index(events_.track(link->launch));
+        launches_any[track] = true;
+        launching_.insert(outermost_operator(link->launch));
+        if (trace_.kind(link->activity) == EventKind::kernel) is_working_[track] = true;
+        launches_[track].push_back({events_.end_ns(link->launch), device});
+        if (first_device[track] == UINT32_MAX) first_device[track] = device;
+        join(first_device[track], device);
+      }
+    }
+    const auto none = [](const std::vector<bool>& threads) {
+      return std::ranges::none_of(threads, [](bool is_one) { return is_one; });
+    };
+    if (none(is_working_)) is_working_ = launches_any;
+    if (none(is_working_)) is_working_ = step_threads(trace_, {});
+    is_looked_at_ = is_working_;
+    for (std::size_t track = 0; track < launches_.size(); ++track) {
+      if (launches_any[track]) is_looked_at_[track] = true;
+      std::ranges::stable_sort(launches_[track], {}, &Launch::end_ns);
+    }
+  }
+
+  /// Puts two devices into one group.
+  void join(std::uint32_t one, std::uint32_t other) {
+    one = group_of(one);
+    other = group_of(other);
+    group_of_[std::max(one, other)] = std::min(one, other);
+  }
+
+  std::uint32_t group_of(std::uint32_t device) const {
+    while (group_of_[device] != device) device = group_of_[device];
+    return device;
+  }
+
+  void find_processes() {
+    std::vector<TimeRange> idle;
+    std::vector<TimeRange> all;
+    for (const IdleAccount& account : accounts_) {
+      for (const DeviceGap& gap : account.gaps) all.push_back(gap.time);
+    }
+    std::ranges::sort(all, {}, &TimeRange::start);
+    for (const TimeRange& gap : all) add_range(idle, gap);
+    spans_ = host_spans(trace_, causes_, is_looked_at_, idle);
+    for (std::size_t track = 0; track < spans_.size(); ++track) {
+      if (!is_working_[track]) continue;
+      Process& process = processes_[links_.scope(TrackId(track))];
+      add_where_free(process.busy_threads, spans_[track], Doing::works, Doing::decided);
+      add_where_free(process.code, spans_[track], Doing::code, Doing::code);
+    }
+    find_waits();
+    find_groups();
+  }
+
+  void find_waits() {
+    for (const EventId event : trace_.by_start()) {
+      if (trace_.kind(event) != EventKind::runtime) continue;
+      if (!is_working_[index(events_.track(event))]) continue;
+      const HostMeaning meaning = causes_.meaning(event);
+      if (meaning.doing != Doing::waits) continue;
+      Process& process = processes_[links_.scope(events_.track(event))];
+      TimeRange time = {events_.start_ns(event), events_.end_ns(event)};
+      if (!process.waits.empty()) {
+        time.start = std::max(time.start, process.waits.back().time.end);
+      }
+      if (time.start < time.end) process.waits.push_back({time, meaning.cause, meaning.call});
+    }
+  }
+
+  void find_groups() {
+    if (devices_.size() < 2) return;
+    groups_.resize(devices_.size());
+    std::vector<std::vector<TimeRange>> times(devices_.size());
+    for (std::uint32_t device = 0; device < devices_.size(); ++device) {
+      const std::uint32_t group = group_of(device);
+      if (group != device) groups_[group].is_single = false;
+      for (const DeviceLink* const link : devices_[device].activities) {
+        times[group].push_back({events_.start_ns(link->activity), events_.end_ns(link->activity)});
+      }
+    }
+    for (std::uint32_t group = 0; group < devices_.size(); ++group) {
+      if (groups_[group].is_single) continue;
+      std::ranges::sort(times[group], {}, &TimeRange::start);
+      for (const TimeRange& time : times[group]) add_range(groups_[group].busy, time);
+    }
+  }
+
+  /// Adds what the host waited in a time in which the device was busy.
+  static void lose_in_waits(const Process& process, TimeRange busy, Lost& lost) {
+    const std::vector<Wait>& waits = process.waits;
+    if (busy.start >= busy.end) return;
+    while (lost.next_wait < waits.size() && waits[lost.next_wait].time.end <= busy.start) {
+      ++lost.next_wait;
+    }
+    for (std::size_t at = lost.next_wait; at < waits.size(); ++at) {
+      const Wait& wait = waits[at];
+      if (wait.time.start >= busy.end) break;
+      lost.ns += std::min(wait.time.end, busy.end) - std::max(wait.time.start, busy.start);
+      lost.cause = wait.cause;
+      lost.call = wait.call;
+    }
+  }
+
+  /// The thread that launches what ends a gap, or launched what came before it.
+  std::optional<std::size_t> launching_thread(const DeviceGap& gap) const {
+    EventId launch = gap.ended_by.launch;
+    if (gap.ended_by.activity == EventId::none) launch = launch_of(gap.after);
+    if (launch == EventId::none) return std::nullopt;
+    return index(events_.track(launch));
+  }
+
+  EventId launch_of(EventId activity) const {
+    if (activity == EventId::none) return EventId::none;
+    const std::span<const DeviceLink> links = links_.device_work();
+    auto link = std::ranges::lower_bound(
+        links, events_.start_ns(activity), {},
+        [&](const DeviceLink& each) { return events_.start_ns(each.activity); });
+    while (link != links.end() && link->activity != activity) ++link;
+    return link == links.end() ? EventId::none : link->launch;
+  }
+
+  /// Whether the next launch of a thread, or the one that it is in, is for another device.
+  bool serves_another(std::optional<std::size_t> thread, std::uint32_t device, std::int64_t time,
+                      std::int64_t& until) const {
+    if (!thread) return false;
+    const std::vector<Launch>& launches = launches_[*thread];
+    const auto next = std::ranges::upper_bound(launches, time, {}, &Launch::end_ns);
+    if (next == launches.end()) return false;
+    until = std::min(until, next->end_ns);
+    return next->device != device;
+  }
+
+  EventId outermost_operator(EventId range) const {
+    const CallTree& tree = call_tree_of(trace_);
+    EventId outermost = EventId::none;
+    for (EventId around = range; around != EventId::none; around = tree.parent(around)) {
+      if (trace_.kind(around) == EventKind::cpu_op) outermost = around;
+    }
+    return outermost;
+  }
+
+  /// Whether a thread is in an operator that computes on the host, and so needs the results that it
+  /// has waited for.
+  bool computes_on_host(const HostSpan* host) const {
+    constexpr std::int64_t kLong = 1'000'000;  // ns
+    if (host == nullptr || host->meaning.doing != Doing::works) return false;
+    const EventId op = outermost_operator(host->range);
+    return op != EventId::none && events_.duration_ns(op) >= kLong && !launching_.contains(op);
+  }
+
+  void divide(std::uint32_t device, std::uint32_t number, const Process& process, Lost& lost) {
+    static const HostSpans kNone;
+    static const std::vector<TimeRange> kNever;
+    const DeviceGap& gap = accounts_[device].gaps[number];
+    const TimeRange time = gap.time;
+    const bool is_ended = gap.ended_by.activity != EventId::none;
+    const EventId launch = gap.ended_by.launch;
+    const std::optional<std::size_t> thread = launching_thread(gap);
+    const bool is_unknown = is_ended && launch == EventId::none;
+    const std::int64_t launched =
+        launch == EventId::none ? time.end : std::min(events_.end_ns(launch), time.end);
+
+    Place<HostSpan> own(thread ? spans_[*thread] : kNone, time.start);
+    Place<HostSpan> others(process.busy_threads, time.start);
+    Place<HostSpan> code(process.code, time.start);
+    Place<TimeRange> busy(groups_.empty() ? kNever : groups_[group_of(device)].busy, time.start);
+    for (std::int64_t at = time.start; at < time.end;) {
+      std::int64_t until = time.end;
+      IdleSpan span;
+      span.gap = number;
+      const bool others_work = busy.at(at, until) != nullptr;
+      if (at >= launched && is_ended && !is_unknown) {
+        span.cause = others_work ? IdleCause::other_device : IdleCause::device;
+      } else {
+        if (at < launched) until = std::min(until, launched);
+        const HostSpan* host = own.at(at, until);
+        if (host == nullptr || host->meaning.doing <= Doing::code) {
+          const HostSpan* const other = others.at(at, until);
+          if (other != nullptr) host = other;
+        }
+        if (host == nullptr) {
+          host = code.at(at, until);
+        }
+        if (host != nullptr) {
+          span.range = host->range;
+          span.call = host->meaning.call;
+        }
+        const Doing doing = host == nullptr ? Doing::silent : host->meaning.doing;
+        if (doing == Doing::decided) {
+          span.cause = host->meaning.cause;
+        } else if (!is_unknown) {
+          const bool is_lost_work =
+              doing == Doing::waits && std::ranges::binary_search(unrecorded_, host->range);
+          const auto serves = [&] {
+            const bool is_host = host != nullptr && doing == Doing::works;
+            return others_work &&
+                   serves_another(
+                       is_host ? std::optional(index(events_.track(host->range))) : thread, device,
+                       at, until);
+          };
+          if (doing == Doing::waits) {
+            span.cause = others_work    ? IdleCause::other_device
+                         : is_lost_work ? IdleCause::unrecorded_work
+                                        : host->meaning.cause;
+          } else if (lost.ns > 0 && !computes_on_host(host)) {
+            until = std::min(until, at + lost.ns);
+            lost.ns -= until - at;
+            span.cause = lost.cause;
+            span.call = lost.call;
+          } else if (doing == Doing::silent) {
+            span.cause = others_work ? IdleCause::other_device : IdleCause::nothing_recorded;
+          } else if (serves()) {
+            span.cause = IdleCause::other_device;
+          } else {
+            span.cause = doing == Doing::works ? IdleCause::launches : IdleCause::code;
+          }
+          if (is_lost_work && !others_work) {
+            lost.ns += until - at;
+            lost.cause = host->meaning.cause;
+            lost.call = host->meaning.call;
+          }
+        }
+      }
+      span.time = {at, until};
+      add(device, span);
+      at = until;
+    }
+  }
+
+  void add(std::uint32_t device, const IdleSpan& span) {
+    std::vector<IdleSpan>& spans = accounts_[device].spans;
+    if (!spans.empty()) {
+      IdleSpan& last = spans.back();
+      const bool is_same = last.gap == span.gap && last.cause == span.cause &&
+                           last.call == span.call && last.range == span.range &&
+                           last.time.end == span.time.start;
+      if (is_same) {
+        last.time.end = span.time.end;
+        return;
+      }
+    }
+    spans.push_back(span);
+  }
+
+  const Trace& trace_;
+  const Events& events_;
+  const Links& links_;
+  std::span<const DeviceActivities> devices_;
+  HostCauses causes_;
+  std::vector<EventId> unrecorded_;  // sorted: waits for work that the file lacks
+  std::vector<IdleAccount> accounts_;
+  std::vector<bool> is_working_;                // by track: other threads may wait for these
+  std::vector<bool> is_looked_at_;              // by track: these, and all that launch
+  std::vector<std::uint32_t> group_of_;         // by device: another of its group, or itself
+  std::vector<Group> groups_;                   // by device; none if there is one device only
+  std::unordered_set<EventId> launching_;       // outermost operators that launch device work
+  std::vector<std::vector<Launch>> launches_;   // by track
+  std::vector<HostSpans> spans_;                // by track
+  std::map<std::uint32_t, Process> processes_;  // by scope
+};
+
+}  // namespace
+
+std::vector<IdleAccount> idle_accounts(const Trace& trace, const StepRules& rules,
+                                       std::span<const DeviceActivities> devices) {
+  return Accounts(trace, rules, devices).run();
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "analyses/gpu/idle_account.h"
+#include "trace/call_tree.h"
+#include "trace/times.h"
+
+namespace tbtrace {
+namespace {
+
+struct CauseTexts {
+  IdleCause cause;
+  std::string_view name;
+  std::string_view label;
+  std::string_view text;
+};
+
+constexpr std::array<CauseTexts, kIdleCauses> kCauses = {{
+    {IdleCause::data, "data", "data loader", "while the host waited for its data loader"},
+    {IdleCause::cold_start, "cold_start", "cold start", "while the host did what happens once"},
+    {IdleCause::profiler, "profiler", "profiler", "while the profiler worked"},
+    {IdleCause::garbage_collection, "garbage_collection", "garbage collection",
+     "while Python collected garbage"},
+    {IdleCause::compiler, "compiler", "torch.compile",
+     "while torch.compile checked guards or compiled"},
+    {IdleCause::host_communication, "host_communication", "other processes",
+     "while the host waited for other processes"},
+    {IdleCause::allocation, "allocation", "allocator calls",
+     "while the host allocated or freed memory"},
+    {IdleCause::copies, "copies", "waits for copies", "because the host had waited for copies"},
+    {IdleCause::synchronization, "synchronization", "waits for the GPU",
+     "because the host had waited for the GPU"},
+    {IdleCause::launches, "launches", "operators, launches",
+     "while the host ran operators or launched"},
+    {IdleCause::code, "code", "code of the host", "while the host ran code outside of operators"},
+    {IdleCause::other_device, "other_device", "another GPU",
+     "while another GPU of the process worked"},
+    {IdleCause::device, "device", "launched in time", "waiting for what was launched before"},
+    {IdleCause::unrecorded_work, "unrecorded_work", "unrecorded work",
+     "while the host waited for work that is not in the file"},
+    {IdleCause::nothing_recorded, "nothing_recorded", "nothing recorded",
+     "while nothing recorded ran on the host"},
+    {IdleCause::unknown, "unknown", "unknown launches",
+     "before activities whose launch is unknown"},
+}};
+
+}  // namespace
+
+std::string_view idle_cause_name(IdleCause cause) {
+  return kCauses[static_cast<std::size_t>(cause)].name;
+}
+
+std::string_view idle_cause_text(IdleCause cause) {
+  return kCauses[static_cast<std::size_t>(cause)].text;
+}
+
+std::string_view idle_cause_label(IdleCause cause) {
+  return kCauses[static_cast<std::size_t>(cause)].label;
+}
+
+IdlePart GpuUse::idle(IdleCause cause) const {
+  const auto found = std::ranges::find(idle_causes, cause, &IdlePart::cause);
+  if (found != idle_causes.end()) return *found;
+  IdlePart none;
+  none.cause = cause;
+  return none;
+}
+
+namespace analyses {
+namespace {
+
+constexpr std::size_t kMostRanges = 3;
+
+/// The range whose name says what the host did.
+EventId named(const IdleSpan& span) {
+  const bool is_call = span.cause < IdleCause::launches;
+  return is_call && span.call != EventId::none ? span.call : span.range;
+}
+
+/// Sums up the spans of an account, by start.
+class Parts {
+ public:
+  explicit Parts(const Trace& trace) : trace_(trace) {
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+      parts_[cause].cause = static_cast<IdleCause>(cause);
+    }
+  }
+
+  void add(const IdleSpan& span, TimeRange part, const DeviceGap& gap) {
+    const auto cause = static_cast<std::size_t>(span.cause);
+    const std::int64_t ns = part.end - part.start;
+    parts_[cause].ns += ns;
+    if (span.gap != gap_) {
+      end_gap();
+      gap_ = span.gap;
+      gap_times_ = &gap;
+    }
+    InGap& in_gap = in_gap_[cause];
+    if (in_gap.ns == 0) in_gap.start_ns = part.start;
+    in_gap.ns += ns;
+    const EventId range = named(span);
+    if (range == EventId::none) return;
+    const StringId name = trace_.events().name(range);
+    ranges_[cause][name] += ns;
+    if (span.cause < IdleCause::launches) calls_[cause].insert(range);
+  }
+
+  std::vector<IdlePart> take(const IdleAccount& account, TimeRange window) {
+    end_gap();
+    std::vector<IdlePart> parts;
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+      if (parts_[cause].ns == 0) continue;
+      IdlePart& part = parts.emplace_back(std::move(parts_[cause]));
+      part.calls = calls_[cause].size();
+      part.ranges = longest_ranges(ranges_[cause]);
+      describe_largest(part, account, window);
+    }
+    std::ranges::stable_sort(parts, std::ranges::greater(), &IdlePart::ns);
+    return parts;
+  }
+
+ private:
+  struct InGap {
+    std::int64_t ns = 0;
+    std::int64_t start_ns = 0;
+  };
+
+  void end_gap() {
+    if (gap_times_ == nullptr) return;
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+      const InGap in_gap = std::exchange(in_gap_[cause], {});
+      if (in_gap.ns == 0) continue;
+      IdlePart& part = parts_[cause];
+      ++part.gaps;
+      if (in_gap.ns <= part.largest.ns) continue;
+      part.largest = {.ns = in_gap.ns,
+                      .start_ns = since_start(trace_, in_gap.start_ns),
+                      .gap_start_ns = since_start(trace_, gap_times_->time.start),
+                      .gap_end_ns = since_start(trace_, gap_times_->time.end),
+                      .ended_by = gap_times_->ended_by.activity,
+                      .call = {},
+                      .op = {},
+                      .line = {}};
+    }
+  }
+
+  using NamedTimes = std::unordered_map<StringId, std::int64_t>;
+  std::vector<IdlePart::Range> longest_ranges(const NamedTimes& times) const {
+    std::vector<std::pair<StringId, std::int64_t>> all(times.begin(), times.end());
+    const std::size_t most = std::min(all.size(), kMostRanges);
+    // Of equal ones the first in the file.
+    std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(most),
+                              [](const auto& one, const auto& other) {
+                                return std::pair(-one.second, one.first) <
+                                       std::pair(-other.second, other.first);
+                              });
+    std::vector<IdlePart::Range> ranges;
+    for (std::size_t at = 0; at < most; ++at) {
+      ranges.push_back({std::string(trace_.string(all[at].first)), all[at].second});
+    }
+    return ranges;
+  }
+
+  /// Where the host was in most of the largest part.
+  void describe_largest(IdlePart& part, const IdleAccount& account, TimeRange window) const {
+    IdlePart::Largest& largest = part.largest;
+    const std::int64_t origin = trace_.window_start_ns();
+    const TimeRange time = {std::max(largest.gap_start_ns + origin, window.start),
+                            std::min(largest.gap_end_ns + origin, window.end)};
+    std::unordered_map<EventId, std::int64_t> times;
+    auto span = std::ranges::partition_point(
+        account.spans, [&](const IdleSpan& each) { return each.time.end <= time.start; });
+    EventId most = EventId::none;
+    EventId most_range = EventId::none;
+    std::int64_t most_ns = 0;
+    for (; span != account.spans.end() && span->time.start < time.end; ++span) {
+      if (span->cause != part.cause || named(*span) == EventId::none) continue;
+      const std::int64_t ns = times[named(*span)] += span->time.end - span->time.start;
+      if (ns <= most_ns) continue;
+      most_ns = ns;
+      most = named(*span);
+      most_range =
+          part.cause < IdleCause::launches || span->range == EventId::none ? most : span->range;
+    }
+    if (most == EventId::none) return;
+    largest.call = trace_.name(most);
+    const CallTree& tree = call_tree_of(trace_);
+    for (EventId around = most_range; around != EventId::none; around = tree.parent(around)) {
+      const bool is_op = trace_.kind(around) == EventKind::cpu_op;
+      if (is_op && largest.op.empty()) largest.op = trace_.name(around);
+      const Events& events = trace_.events();
+      if (!events.is_python_frame(around) || events.is_module(around)) continue;
+      largest.line = trace_.name(around);
+      break;
+    }
+  }
+
+  const Trace& trace_;
+  std::array<IdlePart, kIdleCauses> parts_;
+  std::array<InGap, kIdleCauses> in_gap_ = {};
+  std::array<NamedTimes, kIdleCauses> ranges_;
+  std::array<std::unordered_set<EventId>, kIdleCauses> calls_;
+  std::uint32_t gap_ = UINT32_MAX;
+  const DeviceGap* gap_times_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<IdlePart> idle_parts(const Trace& trace, const IdleAccount& account, TimeRange window,
+                                 std::span<const TimeRange> left_out) {
+  const auto is_left_out = [&](const TimeRange& gap) {
+    return std::ranges::any_of(left_out, [&](const TimeRange& time) {
+      return gap.start <= time.start && time.end <= gap.end;
+    });
+  };
+  Parts parts(trace);
+  auto first = std::ranges::partition_point(
+      account.spans, [&](const IdleSpan& span) { return span.time.end <= window.start; });
+  for (; first != account.spans.end() && first->time.start < window.end; ++first) {
+    const IdleSpan& span = *first;
+    const TimeRange part = {std::max(span.time.start, window.start),
+                            std::min(span.time.end, window.end)};
+    if (part.start >= part.end) continue;
+    const DeviceGap& gap = account.gaps[span.gap];
+    if (!left_out.empty() && is_left_out(gap.time)) continue;
+    parts.add(span, part, gap);
+  }
+  return parts.take(account, window);
+}
+
+}  // namespace analyses
+}  // namespace tbtrace
