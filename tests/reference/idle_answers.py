@@ -3,9 +3,9 @@
 
     idle_answers.py --tbtrace PATH TRACE_OR_FOLDER...
 
-Traces that Python's json cannot read, and those whose idle time this script does not find as tbtrace does (other writers'
-categories, several processes with the same ids), are left out and counted. The last line is 'N passed, N failed'; each
-device is one.
+Traces that Python's json cannot read, and those whose idle time this script does not find as tbtrace does (other
+writers' categories, several processes with the same ids), are left out and counted. The last line is 'N passed, N
+failed'; each device is one.
 """
 import argparse
 import collections
@@ -80,7 +80,7 @@ def compare(tbtrace, path):
             return (f"device {device} has a window of {row['window_ns']} ns and is idle for {row['idle_ns']} ns, here "
                     f"{end - start} and {sum(sums.values())} ns")
         theirs = {each["cause"]: each["ns"] for each in row["idle_causes"]}
-        problems = problems_of(row)
+        problems = list(problems_of(row))
         if theirs == dict(sums) and not problems:
             passed += 1
             continue

@@ -30,15 +30,15 @@ WAIT = re.compile("synchronize|urQueueFinish|urEventWait$|syclQueueWait|hostSync
 ALLOCATION = re.compile(
     "(cuda|hip|musa|aclrt|mtia)_?(Ext)?(Host)?(Malloc|Free|Alloc|HostAlloc|HostFree|HostRegister|HostUnregister)|"
     "(hip|cu)Mem(Alloc|Free|Create|Release|Map|Unmap|SetAccess|Address|Host|GetAllocationGranularity)|"
-    "ur(USM(Device|Host|Shared)(Alloc|Free)|USM(Pool)?(Free|Alloc)|VirtualMem|PhysicalMem)|ze(Mem(Alloc|Free)|VirtualMem|"
-    "PhysicalMem)|aclrt(Reserve|Release|Map|Unmap)Mem|aclrt(Malloc|Free)Physical")
+    "ur(USM(Device|Host|Shared)(Alloc|Free)|USM(Pool)?(Free|Alloc)|VirtualMem|PhysicalMem)|"
+    "ze(Mem(Alloc|Free)|VirtualMem|PhysicalMem)|aclrt(Reserve|Release|Map|Unmap)Mem|aclrt(Malloc|Free)Physical")
 COLD_CALL = re.compile(
     "(cuda|hip|musa|cu)Stream(Create|Destroy)|(cu|hip)Ctx(Create|Destroy)|(cu|hip)DevicePrimaryCtx|"
     "(cuda|cu|hip|musa)(Module|Library)(Load|Get|Unload)|(cu|hip)Link|cudaInitDevice|cuInit$|hipInit$|"
     "ur(Queue|Context|Program|Kernel)(Create|Build|Compile|Link)|ze(Module|Kernel|Context|CommandQueue)(Create|Build)|"
     "aclrtCreate(Stream|Context)|aclInit|aclrtBinaryLoad|(create|make)(Stream|Context)$", re.I)
 DATA = re.compile(r"enumerate\(Data(Loader|Pipe)\)#")
-PROFILER_FRAME = re.compile(r"(^|/)torch/(profiler/|autograd/profiler)|<built-in method _record_function_|_RecordFunction")
+PROFILER_FRAME = re.compile(r"(^|/)torch/(profiler/|autograd/profiler)|<built-in method _record_function_")
 COLLECTION = re.compile(r"Python GC|.*gc\.collect|<built-in function collect>")
 LOOKUP = re.compile("TorchDynamo Cache Lookup|Torch-Compiled Region.*cache lookup", re.I)
 COMPILATION = re.compile(r".*\(dynamo_timed\)$")
@@ -48,7 +48,7 @@ COMPILER_FRAME = re.compile(
     r"(^|/)torch/_inductor/runtime/(triton_heuristics|coordinate_descent_tuner|benchmarking)\.py\(\d+\): "
     r"(?!run$|launcher$|__call__$)|"
     r"(^|/)triton/(compiler/|runtime/autotuner\.py\(\d+\): (_bench|benchmark|kernel_call|do_bench)|testing\.py)")
-HOST_COLLECTIVE = re.compile(r"(gloo|mpi):|(c10d::)?(monitored_)?barrier_?$|TCPStore|(File|Hash|Prefix)Store\b|c10d::Store")
+HOST_COLLECTIVE = re.compile(r"(gloo|mpi):|(c10d::)?(monitored_)?barrier_?$|(c10d::)?(TCP|File|Hash|Prefix)?Store\b")
 HOST_COLLECTIVE_FRAME = re.compile(r"distributed_c10d\.py\(\d+\): ((monitored_)?barrier|\w+_object(_list)?)$|"
                                    r"\b(TCP|File|Hash|Prefix)?Store object|(^|/)rendezvous\.py|torch/distributed/store")
 
@@ -91,7 +91,7 @@ class Account:
         self.step_starts = self.steps or iterations
 
     def find_threads(self):
-        """Of each thread the innermost ranges, without steps; of each process its working threads and devices; of each thread its launches."""
+        """The innermost ranges of each thread, without steps, and its launches; each process's threads and devices."""
         self.innermost = {
             track: Innermost([row for row in rows if id(row) not in self.marks])
             for track, rows in self.trace.threads.items()
@@ -208,20 +208,22 @@ class Account:
     def cause_of(self, row):
         """Of the range and those around it, the innermost that has one of the causes `data` to `allocation`."""
         if row.cause == ():
-            if id(row) in self.first_calls:
-                return "cold_start"  # an operator without what it calls: not of the ranges inside it
-            own = None if id(row) in self.marks else self.named_cause(row)
-            row.cause = own or (None if row.parent is None else self.cause_of_around(row.parent))
+            row.cause = self.own_cause(row) or self.cause_around(row)
         return row.cause
 
-    def cause_of_around(self, row):
-        while row is not None:
-            if row.kind == "call" and id(row) in self.first_calls:
-                return "cold_start"
-            own = None if id(row) in self.marks else self.named_cause(row)
-            if own:
-                return own
+    def own_cause(self, row):
+        """By its name, or as a first call, which an allocation can be as well."""
+        named = None if id(row) in self.marks else self.named_cause(row)
+        return "cold_start" if id(row) in self.first_calls and named in (None, "allocation") else named
+
+    def cause_around(self, row):
+        """An operator is a first call without what it calls."""
+        while row.parent is not None:
             row = row.parent
+            named = None if id(row) in self.marks else self.named_cause(row)
+            cause = self.own_cause(row) if row.kind == "call" else named
+            if cause:
+                return cause
         return None
 
     def waits(self, call):

@@ -1,15 +1,16 @@
-"""Traces as idle_answers.py needs them: host ranges with what is around them, device work and the calls that launched it.
+"""Traces as idle_answers.py needs them: host ranges, what is around them, device work and the calls that launched it.
 
 Written from docs/formats/chrome_json.md, with Python's json instead of tbtrace's readers.
 """
 import bisect
+import decimal
 import gzip
 import heapq
 import json
 import re
 
-CALL_CATEGORIES = {"runtime", "cuda_runtime", "cuda_driver", "glow_runtime", "mtia_runtime", "xpu_runtime", "xpu_driver",
-                   "privateuse1_runtime", "privateuse1_driver"}
+CALL_CATEGORIES = {"runtime", "cuda_runtime", "cuda_driver", "glow_runtime", "mtia_runtime", "xpu_runtime",
+                   "xpu_driver", "privateuse1_runtime", "privateuse1_driver"}
 KINDS = {"": "operator", "cpu_op": "operator", "operator": "operator", "user_annotation": "annotation",
          "python_function": "frame", "python": "frame", "overhead": "overhead", "kernel": "kernel",
          "mtia_ccp_events": "kernel", "hpu_op": "kernel", "gpu_memcpy": "memcpy", "memcpy": "memcpy",
@@ -28,8 +29,8 @@ class Unsupported(Exception):
 
 
 class Range:
-    __slots__ = ("kind", "name", "track", "start", "end", "correlation", "order", "parent", "operator", "work", "self_ns",
-                 "launch", "has_step_number", "cause")
+    __slots__ = ("kind", "name", "track", "start", "end", "correlation", "order", "parent", "operator", "work",
+                 "self_ns", "launch", "has_step_number", "cause")
 
     def __init__(self, kind, name, track, start, end, correlation, has_step_number=False):
         self.kind, self.name, self.track, self.start, self.end = kind, name, track, start, end
@@ -50,9 +51,9 @@ def nanoseconds(value):
         return value * 1000
     match = re.fullmatch(r"(-?)(\d+)(?:\.(\d*))?", value)
     if not match:
-        from decimal import Decimal
-        whole, sign, decimals = f"{abs(Decimal(value)):f}", "-" if Decimal(value) < 0 else "", ""
-        whole, _, decimals = whole.partition(".")
+        number = decimal.Decimal(value)  # with an exponent
+        sign = "-" if number < 0 else ""
+        whole, _, decimals = f"{abs(number):f}".partition(".")
     else:
         sign, whole, decimals = match[1], match[2], match[3] or ""
     decimals += "0000"
@@ -135,7 +136,7 @@ class Trace:
                 self.overhead.append(row)
             elif row.kind == "span":
                 self.spans.append(row)
-        span = next((row for row in self.in_file_order if row.kind == "span" and row.name == "PyTorch Profiler (0)"), None)
+        span = next((row for row in self.spans if row.name == "PyTorch Profiler (0)"), None)
         starts = [row.start for row in self.in_file_order if row.kind != "span"]
         self.window_start = span.start if span else min(starts, default=0)
 
