@@ -24,7 +24,7 @@ EVERYTHING = "."
 NOT_HERE = re.compile(r"(benchmarks|examples(?!/traces)|python|tests/(e2e|examples|gpu|libtorch|package|python|rules))/|[^/]+$|\.ci/"
                       r"|tools/\w+\.(sh|py)$")
 OF_COMMAND_LINE = {"cli", "golden"}  # what it prints, whose schemas are in docs/
-OF_PROGRAMS = OF_COMMAND_LINE | {"fuzz", "oracle", "reference"}
+OF_PROGRAMS = OF_COMMAND_LINE | {"cases", "fuzz", "oracle", "reference"}
 
 
 def folders_included(file, layers, seen):

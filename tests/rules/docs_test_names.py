@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-AREAS = ("benchmarks", "cli", "e2e", "examples", "golden", "libtorch", "oracle", "package", "partials", "python", "reference",
+AREAS = ("benchmarks", "cases", "cli", "e2e", "examples", "golden", "libtorch", "oracle", "package", "partials", "python", "reference",
          "rules")
 NAME = re.compile(rf"`({'|'.join(AREAS)})\.([A-Za-z_]\w*(?:\.\*)?)`")
 NOT_TESTS = re.compile(r"\.(?:py|sh|cc|h|md)`")

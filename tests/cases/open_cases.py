@@ -1,0 +1,31 @@
+"""Cases that are answered wrongly today, and what is wrong. check.py fails if one of them is answered rightly."""
+
+ONE_REMEDY = "exposed communication has the same remedy, whatever communicates, and does not name it"
+FIRST_GAP_ONLY = "a wait is charged only with the gap that follows it, not with the host's lag in later ones"
+
+OPEN = {
+    "boolean_mask_in_the_loss": "the evidence names a call and the next operator, not the operator that waits",
+    "buffers_broadcast_in_each_forward": ONE_REMEDY,
+    "busy_wait_in_one_backward": "the cause of a straggler cannot be recorded code of its host: unknown",
+    "clip_grad_norm_branches": FIRST_GAP_ONLY,
+    "collector_of_one_rank": "the waiting of the other rank comes first, with a remedy for communication",
+    "expert_counts_read_back": ONE_REMEDY,
+    "first_gather_sets_up_nccl": ONE_REMEDY,
+    "five_reductions_for_metrics": FIRST_GAP_ONLY,
+    "gathers_and_scatters_on_one_stream": ONE_REMEDY,
+    "gathers_of_the_forward_pass": ONE_REMEDY,
+    "graph_kernels_partly_recorded": "check says nothing of work that the host waited for and that is missing",
+    "head_dimension_without_flash": "no finding about attention by its math implementation",
+    "hundreds_of_launches_per_decode": "CUDA graphs are no advice as soon as one is used, though most kernels are outside",
+    "kernel_lookup_on_xpu": "CUDA graphs are advised on an Intel GPU",
+    "launch_skew_in_one_step": ONE_REMEDY,
+    "lengths_fragment_the_cache": "no finding about reserved memory that is not allocated",
+    "offload_of_a_small_model": "no finding about exposed copies",
+    "operator_without_an_end": "a duration of -1 is blamed on the clock, and the operator is not named",
+    "optimizer_on_the_cpu": "the synchronization is charged, though what follows needs its result",
+    "receive_before_the_all_to_all": ONE_REMEDY,
+    "repeat_interleave_reads_a_length": "the evidence names a call, not the operator that waits",
+    "sidecar_beside_the_trace": "files of a folder that are not traces are left out without a word",
+    "some_launches_take_long": "less Python is advised though all idle time is in cudaLaunchKernel itself",
+    "tensor_parallel_over_pcie": ONE_REMEDY,
+}
