@@ -149,6 +149,51 @@ def sidecar_beside_the_trace(folder):
             expects("tbtrace summary .", has(r"execution_details\.json"), lacks("rank 1"))]
 
 
+def child_ends_after_its_parent(folder):
+    m = Machine(gpus=0)
+    del m.header["deviceProperties"]
+    for number in range(3):
+        with m.step(number) as step:
+            for _ in range(20):
+                with m.range("aten::linear", "cpu_op") as parent, m.range("aten::addmm", "cpu_op") as child:
+                    m.run(10)
+                child["dur"] = 11.0
+                m.run(2)
+            m.event("X", "aten::add", PID, MAIN, m.now - 1, "cpu_op", 4.0, {})
+        parent["dur"] = step["dur"] = round(step["dur"] - 1)
+        parent["dur"] = 10.0
+        m.run(10)
+    m.write(folder / "trace.json")
+
+    def adds_up(table):
+        steps = [row for row in table if row["key"].startswith("ProfilerStep")]
+        return (all(row["self_cpu_time_total_ns"] >= 0 for row in table)
+                and 0 <= sum(row["self_cpu_time_total_ns"] for row in steps) < 200_000
+                and sum(row["self_cpu_time_total_ns"] for row in table if not row["key"].startswith("[")) < 3 * 260_000)
+    return [expects(OPS, rows(adds_up, "self times of at least 0 that add up to the steps"))]
+
+
+def duration_that_overflowed(folder):
+    m = Machine("H100")
+    for _ in range(30):
+        m.mm(100)
+    m.event("X", "aten::convolution", PID, MAIN, m.now, "cpu_op", 9_223_372_036_854_775.0, {})
+    m.write(folder / "trace.json")
+
+    def others_unchanged(table):
+        by_key = {row["key"]: row for row in table}
+        return by_key["aten::mm"]["count"] == 30 and by_key["aten::mm"]["cpu_time_total_ns"] == 30 * 12_000 \
+            and all(row["cpu_time_total_ns"] < 3_600_000_000_000 for row in table)
+    place = (folder / "trace.json").read_text().index('{"ph":"X","name":"aten::convolution"')
+
+    def warned(table):
+        return any(row["severity"] == "warning" and row["count"] == 1
+                   and abs((row["example_offset"] or 0) - place) < 300 for row in table)
+    return [expects(CHECK, rows(warned, "a warning about the operator"), code=1),
+            expects(OPS, rows(others_unchanged, "no operator of more than an hour")),
+            gpu(busy(0.95, 1), rows(lambda table: table[0]["window_ns"] < 4e6, "a window of 3 ms"))]
+
+
 # Pairs
 
 def _row(key, base=None, new=None, change=None, counts=None, share=None, by="operator"):
@@ -164,11 +209,12 @@ def _row(key, base=None, new=None, change=None, counts=None, share=None, by="ope
     return run
 
 
-def _slower(low, high):
+def _slower(low, high, verdict="slower"):
+    """The step changed by a share, in this direction, as far as single runs can tell."""
     def run(answer):
         document = answer.json
         check(document["comparable"] in ("yes", "warning"), "two sides that can be compared", document["reasons"])
-        check(document["verdict"] in ("slower", "inconclusive"), "slower, or not known", document["verdict"])
+        check(document["verdict"] in (verdict, "inconclusive"), f"{verdict}, or not known", document["verdict"])
         check(low <= document["step"]["change"] <= high, f"a change from {low} to {high}", document["step"])
     return run
 
@@ -243,3 +289,41 @@ def layout_conversions_appear(folder):
                     _row("nhwcToNchwKernel", change=(3.4e6, 3.6e6), counts=(0, 5), by="kernel"),
                     _row("nchwToNhwcKernel", change=(1.9e6, 2.1e6), counts=(0, 5), by="kernel"),
                     _row("volta_scudnn", change=(-1000, 1000), counts=(5, 5), by="kernel"))]
+
+
+def decodes_in_groups_of_eight(folder):
+    for name, group in (("base", 1), ("new", 8)):
+        m = Machine("H100", header={"with_stack": 1})
+        for number in range(4):
+            with m.step(number):
+                for decode in range(8):
+                    m.launch([(GEMM, 600)] * 10, call="cudaGraphLaunch", took=25)
+                    if decode % group == group - 1:
+                        m.read()
+                        with m.frame("vllm/engine/llm_engine.py(700): _process_model_outputs"):
+                            m.run(4000)
+        m.write(folder / f"{name}.json")
+
+    def idle_less(answer):
+        quantities = {row["name"]: row for row in answer.json["quantities"]}
+        idle_time = quantities["gpu_idle_ns"]
+        check(idle_time["base"] > 28e6 and idle_time["new"] < 5e6, "idle 32 ms before and 4 ms now", idle_time)
+        busy_time = quantities["gpu_busy_ns"]
+        check(abs(busy_time["base"] - busy_time["new"]) < 50e3, "the same time busy", busy_time)
+    return [expects(DIFF, _slower(-0.4, -0.3, "faster"), idle_less,
+                    _row("s16816gemm", change=(-5000, 5000), counts=(80, 80), by="kernel"))]
+
+
+def staging_slows_the_kernels(folder):
+    for name, slower in (("base", 1), ("new", 3)):
+        m = Machine("H100")
+        for number in range(5):
+            with m.step(number):
+                if slower > 1:
+                    m.copy("DtoH", 400_000_000, 29_000, False, stream=30)
+                for _ in range(10):
+                    m.mm(1000 * slower)
+                m.wait("cudaStreamSynchronize")
+        m.write(folder / f"{name}.json")
+    return [expects(DIFF, _slower(1.9, 2.1),
+                    _row("s16816gemm", change=(19.9e6, 20.1e6), counts=(10, 10), share=(0.95, 1.05), by="kernel"))]

@@ -1,6 +1,5 @@
 """The GPU is idle: compilation, garbage collection, launches, other processes and devices, or no fault of the host."""
-from expect import (asks, busy, check, expects, found, gpu, has, idle, lacks, never, nothing_found, remedy, rows, says,
-                    straggler)
+from expect import asks, busy, check, expects, found, gpu, has, idle, never, nothing_found, remedy, rows, says, words
 from machine import ADD, GEMM, Machine, meet
 
 LAUNCH_ADVICE = ("cuda graph", "larger batch")
@@ -60,7 +59,8 @@ def compiled_in_the_first_step(folder):
                 _layers(m, 10, 1500)
     m.write(folder / "trace.json")
     return [asks(found(cold_start=(0.44, 0.56)), remedy("cold_start", "warm"), never(*LAUNCH_ADVICE)),
-            gpu(idle(cold_start=(0.98, 1)))]
+            gpu(idle(cold_start=(0.98, 1))),
+            expects("tbtrace gpu trace.json --steps 1-3 --format json", busy(0.99, 1))]
 
 
 def autotuner_in_the_first_step(folder):
@@ -225,6 +225,80 @@ def replay_prepared_on_the_host(folder):
             gpu(busy(0.78, 0.86), idle(launches=(0.8, 1), copies=(0, 0.2))),
             expects(GAPS, rows(lambda gaps: "aten::copy_" in (gaps[0]["host"] or ""),
                                "aten::copy_ in the longest gap"))]
+
+
+def small_batch_is_overhead_bound(folder):
+    m = Machine("H100")
+    for _ in range(100):
+        m.op("LigerRMSNorm", 10, "_rms_norm_forward_kernel", 4, call="cuLaunchKernel", category="cuda_driver")
+    m.write(folder / "trace.json")
+    return [asks(found(small_kernels=(0.3, 0.7)), never("other streams", "other ranks", "host is in time")),
+            gpu(busy(0.35, 0.5), idle(launches=(0.9, 1), rest=0.1))]
+
+
+def optimizer_operators_on_the_cpu(folder):
+    m = Machine()
+    for number in range(5):
+        with m.step(number):
+            _layers(m, 5, 2000)
+            with m.range("aten::copy_", "cpu_op"):
+                m.copy("DtoH", 12_000_000, 500, True)
+            with m.range("Optimizer.step#AdamW.step"):
+                for name in ("aten::mul_", "aten::lerp_", "aten::addcmul_", "aten::sqrt", "aten::addcdiv_") * 4:
+                    m.op(name, 500)
+            with m.range("aten::copy_", "cpu_op"):
+                m.copy("HtoD", 12_000_000, 500, False)
+    m.write(folder / "trace.json")
+
+    def named(answer):
+        text = "\n".join(words(finding) for finding in answer.json["findings"])
+        check("Optimizer.step" in text or "CPU" in text, "the optimizer, or operators on the CPU", text)
+    return [asks(named, never(*LAUNCH_ADVICE, "less Python", "item\\(\\)", "pinned memory")),
+            gpu(busy(0.48, 0.58), idle(copies=(0, 0.15), launches=(0.85, 1)))]
+
+
+def runtime_calls_without_operators(folder):
+    m = Machine("H100")
+    for _ in range(120):
+        m.run(34)
+        m.launch([(ADD, 8)])
+    m.write(folder / "trace.json")
+    return [asks(found({"low_gpu_utilization": (0.7, 0.85)}, also=("small_kernels",)),
+                 remedy("low_gpu_utilization", r"operators|CPU activit|Activity\.CPU"), never("more workers")),
+            gpu(busy(0.15, 0.25), idle(launches=(0.1, 0.35), nothing_recorded=(0.6, 0.9), rest=0.15))]
+
+
+def host_bound_on_two_threads(folder):
+    m = Machine("H100", header={"with_stack": 1})
+    with m.frame("train.py(30): main"):
+        for number in range(3):
+            with m.step(number):
+                with m.frame("model.py(80): forward"):
+                    _layers(m, 25, 40, 100)
+                with m.frame("torch/autograd/graph.py(800): _engine_run_backward"), m.on(4200):
+                    for _ in range(25):
+                        with m.range("autograd::engine::evaluate_function: MmBackward0", "cpu_op"):
+                            m.mm(40, 90)
+                            m.run(10)
+    m.write(folder / "trace.json")
+    return [asks(found(launch_bound=(0.5, 0.62)), never("too short")),
+            gpu(busy(0.37, 0.45), idle(launches=(0.9, 1), rest=0.1))]
+
+
+def allocations_of_the_first_iteration(folder):
+    m = Machine("V100")
+    for number in range(5):
+        with m.step(number):
+            m.op("aten::zero_", 12, ADD, 4)
+            for layer in range(8):
+                with m.range("aten::mm", "cpu_op"):
+                    m.run(4)
+                    if number == 0:
+                        m.call("cudaMalloc", 3000 + 10 * layer)
+                    m.launch([("volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn", 500)])
+    m.write(folder / "trace.json")
+    return [asks(found(cold_start=(0.4, 0.6)), remedy("cold_start", "warm"), never("smaller batch", "expandable")),
+            gpu(idle(cold_start=(0.95, 1)))]
 
 
 def metadata_by_gloo(folder):

@@ -36,7 +36,7 @@ MAIN = 3100
 
 class Machine:
     def __init__(self, device="A100", gpus=1, runtime="cuda", rank=None, world=1, now=START, header=None):
-        self.now, self.rank = now, rank
+        self.now, self.rank, self.thread = now, rank, MAIN
         self.runtime = RUNTIMES[runtime]
         self.events, self.ids, self.correlation = [], 0, 100
         self.free = {}          # (device, stream): when its last activity ends
@@ -78,14 +78,21 @@ class Machine:
 
     @contextlib.contextmanager
     def range(self, name, category="user_annotation", **args):
-        """A range of the main thread around what happens inside."""
+        """A range of the thread around what happens inside."""
         self.ids += 1
         external = {} if category == "python_function" else {"External id": self.ids}
-        event = self.event("X", name, PID, MAIN, self.now, category, 0, external | args)
+        event = self.event("X", name, PID, self.thread, self.now, category, 0, external | args)
         self.operators.append(self.ids)
         yield event
         self.operators.pop()
         event["dur"] = round(self.now - event["ts"], 3)
+
+    @contextlib.contextmanager
+    def on(self, thread):
+        """Another thread does what happens inside, while this one waits for it."""
+        before, self.thread = self.thread, thread
+        yield
+        self.thread = before
 
     def step(self, number):
         return self.range(f"ProfilerStep#{number}")
@@ -108,10 +115,6 @@ class Machine:
         """A call of the runtime that launches nothing."""
         self.spend(name, microseconds, category or self.runtime["category"], **args)
 
-    def elsewhere(self, thread, name, start, duration, category="user_annotation", **args):
-        """A range of another thread."""
-        self.event("X", name, PID, thread, start, category, duration, args)
-
     # Devices
 
     def launch(self, kernels, stream=7, device=0, call=None, took=5.0, category=None, after=(), pid=None):
@@ -119,7 +122,7 @@ class Machine:
         self.correlation += 1
         correlation, operator = self.correlation, self.operators[-1] if self.operators else 0
         name = call or self.runtime["launch"]
-        self.event("X", name, PID, MAIN, self.now, category or self.runtime["category"], took,
+        self.event("X", name, PID, self.thread, self.now, category or self.runtime["category"], took,
                    {"External id": operator, "cbid": 211, "correlation": correlation})
         self.now += took
         start = end = max([self.now + 3.0, self.free.get((device, stream), 0.0), *after])
@@ -170,8 +173,8 @@ class Machine:
                       {"External id": operator, "correlation": correlation, "bytes": size})
         self.free[device, stream] = end
         self.now = end + 4.0 if blocking else called + 5.0
-        self.event("X", call or self.runtime["copy"], PID, MAIN, called, self.runtime["category"], self.now - called,
-                   {"External id": operator, "cbid": 41, "correlation": correlation})
+        self.event("X", call or self.runtime["copy"], PID, self.thread, called, self.runtime["category"],
+                   self.now - called, {"External id": operator, "cbid": 41, "correlation": correlation})
         return start, end
 
     def wait(self, call=None, device=None):
@@ -179,7 +182,7 @@ class Machine:
         called = self.now
         ends = [end for (gpu, _), end in self.free.items() if device in (None, gpu)]
         self.now = max([called + 3.0, *(end + 5.0 for end in ends)])
-        self.event("X", call or self.runtime["synchronize"], PID, MAIN, called, self.runtime["category"],
+        self.event("X", call or self.runtime["synchronize"], PID, self.thread, called, self.runtime["category"],
                    self.now - called, {"External id": self.operators[-1] if self.operators else 0})
 
     def read(self, operator="aten::item", microseconds=1.5, size=4, **kwargs):
@@ -209,7 +212,7 @@ class Machine:
 
     def record(self, address, size, device):
         self.run(1.0)
-        self.event("i", "[memory]", PID, MAIN, self.now, "cpu_instant_event", args={
+        self.event("i", "[memory]", PID, self.thread, self.now, "cpu_instant_event", args={
             "Total Reserved": self.reserved[device], "Total Allocated": self.allocated[device], "Bytes": size,
             "Addr": address, "Device Id": device, "Device Type": 1})["s"] = "t"
         return address, size, device

@@ -1,5 +1,5 @@
 """Memory that grows or not, attention, and tensor cores."""
-from expect import asks, expects, found, never, nothing_found, gpu, remedy, rows, says
+from expect import asks, expects, found, gpu, never, nothing_found, remedy, rows, says
 from machine import ADD, GEMM, Machine
 
 MEMORY = "tbtrace memory trace.json --format json"

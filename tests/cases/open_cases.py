@@ -3,12 +3,16 @@
 ONE_REMEDY = "exposed communication has the same remedy, whatever communicates, and does not name it"
 FIRST_GAP_ONLY = "a wait is charged only with the gap that follows it, not with the host's lag in later ones"
 
+NEEDED_WAIT = "the wait is charged, though what follows needs its result, and removing it would gain nothing"
+
 OPEN = {
+    "allocations_of_the_first_iteration": "several allocations in the first step only do not count as a cold start",
     "boolean_mask_in_the_loss": "the evidence names a call and the next operator, not the operator that waits",
     "buffers_broadcast_in_each_forward": ONE_REMEDY,
     "busy_wait_in_one_backward": "the cause of a straggler cannot be recorded code of its host: unknown",
     "clip_grad_norm_branches": FIRST_GAP_ONLY,
     "collector_of_one_rank": "the waiting of the other rank comes first, with a remedy for communication",
+    "decoding_rank_launches_late": ONE_REMEDY,
     "expert_counts_read_back": ONE_REMEDY,
     "first_gather_sets_up_nccl": ONE_REMEDY,
     "five_reductions_for_metrics": FIRST_GAP_ONLY,
@@ -16,16 +20,21 @@ OPEN = {
     "gathers_of_the_forward_pass": ONE_REMEDY,
     "graph_kernels_partly_recorded": "check says nothing of work that the host waited for and that is missing",
     "head_dimension_without_flash": "no finding about attention by its math implementation",
-    "hundreds_of_launches_per_decode": "CUDA graphs are no advice as soon as one is used, though most kernels are outside",
+    "hundreds_of_launches_per_decode": "no advice to use CUDA graphs, since one is used, though most kernels are outside",
     "kernel_lookup_on_xpu": "CUDA graphs are advised on an Intel GPU",
     "launch_skew_in_one_step": ONE_REMEDY,
     "lengths_fragment_the_cache": "no finding about reserved memory that is not allocated",
     "offload_of_a_small_model": "no finding about exposed copies",
+    "one_gpu_is_always_late": "the waiting of the other ranks comes first, with a remedy for communication",
     "operator_without_an_end": "a duration of -1 is blamed on the clock, and the operator is not named",
-    "optimizer_on_the_cpu": "the synchronization is charged, though what follows needs its result",
+    "optimizer_on_the_cpu": NEEDED_WAIT,
+    "optimizer_operators_on_the_cpu": NEEDED_WAIT,
+    "pinned_buffer_in_each_iteration": "page-locked memory gets the remedy of the device's caching allocator",
     "receive_before_the_all_to_all": ONE_REMEDY,
     "repeat_interleave_reads_a_length": "the evidence names a call, not the operator that waits",
+    "runtime_calls_without_operators": "stacks are advised, though no operators were recorded",
     "sidecar_beside_the_trace": "files of a folder that are not traces are left out without a word",
+    "small_batch_is_overhead_bound": "the delay of each launch counts as the device, though the host is what is late",
     "some_launches_take_long": "less Python is advised though all idle time is in cudaLaunchKernel itself",
     "tensor_parallel_over_pcie": ONE_REMEDY,
 }

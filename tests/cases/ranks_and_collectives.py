@@ -1,7 +1,7 @@
 """Communication: what is exposed and what may help, and who waits for whom."""
-from expect import (asks, busy, expects, exposed, found, gpu, has, idle, never, no_straggler, remedy, rows, says,
-                    straggler)
-from machine import GEMM, Machine, collective, meet
+from expect import (asks, busy, check, expects, exposed, found, gpu, has, idle, never, no_straggler, remedy, rows,
+                    says, straggler)
+from machine import COLLECTIVES, GEMM, Machine, collective, meet
 
 SUMMARY = "tbtrace summary . --format json"
 COLLECTIVES = "tbtrace collectives . --format json"
@@ -99,7 +99,11 @@ def first_gather_sets_up_nccl(folder):
 
 def one_gpu_is_always_late(folder):
     _job(folder, 4, 6, lambda m, number: _layers(m, 10, 1300 if m.rank == 2 else 1000))
-    return [expects(SUMMARY, straggler(2, "compute"), has("rank 2")), expects(COLLECTIVES, straggler(2, "compute"))]
+    def before_communication(answer):
+        order = [finding["id"] for finding in answer.json["findings"]]
+        check(order and order[0] == "straggler", "first that rank 2 holds up the job", order)
+    return [expects(SUMMARY, straggler(2, "compute"), before_communication, has("rank 2")),
+            expects(COLLECTIVES, straggler(2, "compute"))]
 
 
 def busy_wait_in_one_backward(folder):
@@ -147,6 +151,52 @@ def buffers_broadcast_in_each_forward(folder):
     return [asks(found(exposed_communication=(0.3, 0.38)), says("exposed_communication", "broadcast")),
             gpu(exposed(0.3, 0.38)),
             expects(KERNELS, rows(_times({"Broadcast": 20 * 1400, "AllReduce": 12 * 900}), "both kinds"))]
+
+
+def decoding_rank_launches_late(folder):
+    machines = [Machine("H100", rank=rank, world=4) for rank in range(4)]
+    for _ in range(5):
+        ranges = [m.range("execute_context_0(0)_generation_8(8)") for m in machines]
+        for m, decode in zip(machines, ranges):
+            decode.__enter__()
+            m.run(2000 if m.rank == 3 else 50)
+        for _ in range(3):
+            for m in machines:
+                _layers(m, 2, 200)
+            meet(machines, "all_reduce", 100_000, 30)
+        for m, decode in zip(machines, ranges):
+            m.read()
+            decode.__exit__(None, None, None)
+    for m in machines:
+        m.write(folder / f"rank{m.rank}.json")
+
+    def rank_3_last(table):
+        late = [row for row in table if (row["wait_max_ns"] or 0) > 1e6]
+        return len(table) == 15 and len(late) == 5 and all(row["last_rank"] == 3 for row in late)
+    return [expects(SUMMARY, has("rank 3"), never(*TRAINING_ADVICE, "profiler\\.step")),
+            expects(COLLECTIVES, rows(rank_3_last, "rank 3 as the last one of the first all-reduce of each step"))]
+
+
+def loss_reduced_per_micro_batch(folder):
+    machines = [Machine(rank=rank, world=2) for rank in range(2)]
+    for number in range(6):
+        steps = [m.step(number) for m in machines]
+        for step in steps:
+            step.__enter__()
+        for batch in range(4):
+            for m in machines:
+                _layers(m, 5, 1200 if (batch + m.rank) % 2 else 1000)
+            meet(machines, "all_reduce", 2, 15)
+        for m, step in zip(machines, steps):
+            m.read()
+            step.__exit__(None, None, None)
+    for m in machines:
+        m.write(folder / f"rank{m.rank}.json")
+
+    def in_turn(table):
+        last = [row["last_rank"] for row in sorted(table, key=lambda row: row["start_ns"])]
+        return last == [1, 0, 1, 0] * 6 or last == [0, 1, 0, 1] * 6
+    return [expects(SUMMARY, no_straggler), expects(COLLECTIVES, no_straggler, rows(in_turn, "each rank last in turn"))]
 
 
 def launch_skew_in_one_step(folder):

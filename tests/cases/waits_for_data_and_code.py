@@ -1,5 +1,5 @@
 """The GPU is idle: the host waits for its data loader, or runs code that the program names."""
-from expect import (asks, busy, check, expects, found, gpu, idle, never, remedy, rows, says, value, words)
+from expect import asks, busy, check, expects, found, gpu, idle, never, remedy, rows, says, value, words
 from machine import GEMM, Machine
 
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
@@ -161,3 +161,15 @@ def optimizer_on_the_cpu(folder):
     m.write(folder / "trace.json")
     return [asks(found({"host_code": (0.5, 0.65)}), says("host_code", "Optimizer.step#DeepSpeedCPUAdam"),
                  never(*LAUNCH_ADVICE)), gpu(busy(0.38, 0.5), idle(code=(0.9, 1), rest=0.1))]
+
+
+def loader_in_a_recording_of_the_cpu(folder):
+    m = Machine(gpus=0)
+    del m.header["deviceProperties"]
+    for number in range(5):
+        with m.step(number):
+            m.spend("enumerate(DataPipe)#ShufflerIterDataPipe", 9000)
+            for _ in range(10):
+                m.op("aten::mm", 100)
+    m.write(folder / "trace.json")
+    return [asks(found(data_loader_bound=(0.87, 0.93)))]

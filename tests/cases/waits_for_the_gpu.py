@@ -1,5 +1,5 @@
 """The GPU is idle after a wait of the host: for a copy, a synchronization, or the allocator."""
-from expect import asks, busy, checks_are, expects, found, gain, gpu, idle, lacks, never, nothing_found, remedy, says
+from expect import asks, busy, checks_are, expects, found, gain, gpu, idle, never, nothing_found, remedy, says
 from machine import ADD, GEMM, Machine
 
 ROCM_GEMM = "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN_1LDSB0"
@@ -223,5 +223,23 @@ def pinned_buffer_in_each_iteration(folder):
         m.launch([(GEMM, 270)] * 10, call="cudaGraphLaunch", took=25)
     m.write(folder / "trace.json")
     return [asks(found({"allocator_calls": (0.28, 0.45)}, also=("exposed_copies",)),
-                 says("allocator_calls", "cudaHostAlloc|page-locked|pinned"), never(*LAUNCH_ADVICE)),
+                 says("allocator_calls", "cudaHostAlloc"),
+                 remedy("allocator_calls", "page-locked|pinned|once|reuse|keep"),
+                 never(*LAUNCH_ADVICE, "smaller batch", "expandable_segments")),
             gpu(idle(allocation=(0.97, 1)))]
+
+
+def staging_of_pageable_memory(folder):
+    m = Machine("MI300X", runtime="hip")
+    for _ in range(10):
+        with m.range("aten::copy_", "cpu_op"):
+            called = m.now
+            m.run(3000)
+            m.copy("HtoD", 1_000_000, 60, True, call="hipMemcpyAsync")
+            call = m.events[-1]
+            call["ts"], call["dur"] = round(called, 3), round(m.now - called, 3)
+        _layers(m, 4, 300, kernel=ROCM_GEMM)
+        m.wait()
+    m.write(folder / "trace.json")
+    return [asks(found(blocking_copies=(0.6, 0.75)), remedy("blocking_copies", "pinned"), never(*LAUNCH_ADVICE)),
+            gpu(busy(0.25, 0.4), idle(copies=(0.95, 1)))]
