@@ -58,7 +58,8 @@ def compiled_in_the_first_step(folder):
             with m.range("Torch-Compiled Region: 0/0", "cpu_op"):
                 _layers(m, 10, 1500)
     m.write(folder / "trace.json")
-    return [asks(found(cold_start=(0.44, 0.56)), remedy("cold_start", "warm"), never(*LAUNCH_ADVICE)),
+    return [asks(found(cold_start=(0.44, 0.56)), remedy("cold_start", "warm"), says("cold_start", "compile_inner"),
+                 never(*LAUNCH_ADVICE)),
             gpu(idle(cold_start=(0.98, 1))),
             expects("tbtrace gpu trace.json --steps 1-3 --format json", busy(0.99, 1))]
 
@@ -79,7 +80,7 @@ def autotuner_in_the_first_step(folder):
                 for _ in range(10):
                     m.launch([("softmax_kernel", 600)], call="cuLaunchKernel", category="cuda_driver")
     m.write(folder / "trace.json")
-    return [asks(found(cold_start=(0.5, 0.65)), says("cold_start", "warm"), never(*LAUNCH_ADVICE)),
+    return [asks(found(cold_start=(0.5, 0.65)), says("cold_start", "autotuner|_bench"), never(*LAUNCH_ADVICE)),
             gpu(idle(cold_start=(0.97, 1)))]
 
 
@@ -297,7 +298,8 @@ def allocations_of_the_first_iteration(folder):
                         m.call("cudaMalloc", 3000 + 10 * layer)
                     m.launch([("volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn", 500)])
     m.write(folder / "trace.json")
-    return [asks(found(cold_start=(0.4, 0.6)), remedy("cold_start", "warm"), never("smaller batch", "expandable")),
+    return [asks(found(cold_start=(0.4, 0.6)), remedy("cold_start", "warm"), says("cold_start", "cudaMalloc"),
+                 never("smaller batch", "expandable")),
             gpu(idle(cold_start=(0.95, 1)))]
 
 
@@ -309,7 +311,7 @@ def metadata_by_gloo(folder):
         _graph(m, 20, 300)
         m.read()
     m.write(folder / "trace.json")
-    return [asks(found(host_communication=(0.26, 0.38)), says("host_communication", "gloo"),
+    return [asks(found(host_communication=(0.26, 0.38)), says("host_communication", "gloo:broadcast"),
                  never("nccl", *LAUNCH_ADVICE)),
             gpu(idle(host_communication=(0.95, 1)))]
 
@@ -404,7 +406,8 @@ def first_forward_loads_libraries(folder):
                         m.call("cuModuleLoadData" if layer else "cuLibraryLoadData", 10_000)
                     m.launch([(f"sm80_xmma_fprop_implicit_gemm_bf16_{layer}", 2000)])
     m.write(folder / "trace.json")
-    return [asks(found(cold_start=(0.38, 0.52)), remedy("cold_start", "warm"), never(*LAUNCH_ADVICE)),
+    return [asks(found(cold_start=(0.38, 0.52)), remedy("cold_start", "warm"),
+                 says("cold_start", "cuModuleLoadData|cuLibraryLoadData"), never(*LAUNCH_ADVICE)),
             gpu(idle(cold_start=(0.97, 1)))]
 
 
