@@ -1,5 +1,6 @@
 """The GPU is idle: compilation, garbage collection, launches, other processes and devices, or no fault of the host."""
-from expect import asks, busy, check, expects, found, gpu, has, idle, never, nothing_found, remedy, rows, says, words
+from expect import (asks, busy, check, expects, found, gpu, has, idle, never, no_straggler, nothing_found, remedy,
+                    rows, says, words)
 from machine import ADD, GEMM, Machine, meet
 
 LAUNCH_ADVICE = ("cuda graph", "larger batch")
@@ -62,6 +63,28 @@ def compiled_in_the_first_step(folder):
                  never(*LAUNCH_ADVICE)),
             gpu(idle(cold_start=(0.98, 1))),
             expects("tbtrace gpu trace.json --steps 1-3 --format json", busy(0.99, 1))]
+
+
+def graph_recorded_for_each_length(folder):
+    m = Machine("H100")
+    for number in range(6):
+        with m.step(number):
+            m.spend("TorchDynamo Cache Lookup", 60, "cpu_op")
+            with m.range("Torch-Compiled Region: 0/0", "cpu_op"):
+                m.call("cudaStreamBeginCapture_v10000", 40)
+                for _ in range(5):
+                    m.op("aten::mm", 60)
+                m.call("cudaStreamEndCapture_v10000", 400)
+                m.call("cudaGraphInstantiateWithFlags_v11040", 18_000)
+                _graph(m, 20, 400)
+    m.write(folder / "trace.json")
+
+    def named(answer):
+        first = answer.json["findings"][0]
+        check(first["id"] in ("launch_bound", "compiler_overhead") and "cudaGraphInstantiate" in words(first),
+              "first that the host is in cudaGraphInstantiate", words(first))
+    return [asks(named, never("cuda graphs", "larger batch", "item\\(\\)")),
+            gpu(busy(0.4, 0.55), idle(launches=(0, 1), compiler=(0, 1)))]
 
 
 def autotuner_in_the_first_step(folder):
@@ -139,6 +162,40 @@ def collector_of_one_rank(folder):
         check(first in ("garbage_collection", "straggler"), "the collector first", first)
     return [expects("tbtrace summary . --format json", only_rank_1, collector_first, has("Python GC|garbage")),
             expects("tbtrace collectives . --format json", rows(waited, "rank 1 last by 60 ms in step 3"), only_rank_1)]
+
+
+def collectors_of_all_ranks(folder):
+    ranks = [Machine(rank=rank, world=2) for rank in range(2)]
+    for number in range(6):
+        steps = [m.step(number) for m in ranks]
+        for m, step in zip(ranks, steps):
+            step.__enter__()
+            if number == 3:
+                m.spend("Python GC", 35_000 + 100 * m.rank)
+            _layers(m, 10, 1000)
+        meet(ranks, "all_reduce", 50_000_000, 500)
+        for m, step in zip(ranks, steps):
+            m.read()
+            step.__exit__(None, None, None)
+    for m in ranks:
+        m.write(folder / f"rank{m.rank}.json")
+    return [expects("tbtrace summary . --format json", found(garbage_collection=(0.3, 0.4)), no_straggler,
+                    remedy("garbage_collection", "freeze")),
+            expects("tbtrace collectives . --format json", no_straggler,
+                    rows(lambda table: len(table) == 6 and max(row["wait_max_ns"] or 0 for row in table) < 200_000,
+                         "six all-reduces that nobody waits for"))]
+
+
+def event_records_on_the_stream(folder):
+    m = Machine("H100")
+    for number in range(60):
+        start, end = m.mm(100, 200)
+        m.activity("Event Record", "cuda_sync", end, 95, 7, 0, {"wait_on_stream": 7, "wait_on_cuda_event_id": number})
+        m.activity("Stream Wait Event", "cuda_sync", end + 1, 90, 7, 0, {"wait_on_stream": 20})
+    m.write(folder / "trace.json")
+    return [asks(found(launch_bound=(0.42, 0.53))), gpu(busy(0.47, 0.53), idle(launches=(0.95, 1))),
+            expects("tbtrace kernels trace.json --format json",
+                    rows(lambda table: len(table) == 1 and table[0]["count"] == 60, "60 kernels of one name"))]
 
 
 def foreach_adamw_on_dtensors(folder):
@@ -327,6 +384,38 @@ def barrier_before_each_reduction(folder):
     m.write(folder / "trace.json")
     return [asks(found(host_communication=(0.22, 0.32)), says("host_communication", "barrier")),
             gpu(idle(host_communication=(0.97, 1)))]
+
+
+def replicas_on_two_threads(folder):
+    m = Machine("V100", gpus=2)
+    start = m.now
+    for device, thread in ((0, 4301), (1, 4302)):
+        m.now = start + 7 * device
+        with m.on(thread):
+            for _ in range(60):
+                m.op("aten::add_", 50, ADD, 9, device=device)
+    m.write(folder / "trace.json")
+    return [asks(found(small_kernels=(0.68, 0.85)), never("micro batch", "tensor parallel")),
+            gpu(busy(0.15, 0.22), busy(0.15, 0.22, device=1), idle(launches=(0.88, 1), rest=0.12),
+                idle(1, launches=(0.88, 1), rest=0.12))]
+
+
+def collector_while_autograd_launches(folder):
+    m = Machine("H100", header={"with_stack": 1})
+    with m.frame("train.py(30): main"):
+        for number in range(4):
+            with m.step(number):
+                _layers(m, 6, 500)
+                with m.frame("torch/autograd/graph.py(800): _engine_run_backward"):
+                    with m.on(4200):
+                        _layers(m, 3, 500)
+                    m.run(4000)
+                    m.spend("Python GC", 3000)
+                    with m.on(4200):
+                        _layers(m, 3, 500)
+    m.write(folder / "trace.json")
+    return [asks(found(garbage_collection=(0.1, 0.45)), remedy("garbage_collection", "freeze")),
+            gpu(idle(garbage_collection=(0.9, 1), rest=0.1))]
 
 
 def model_split_over_two_gpus(folder):

@@ -18,9 +18,10 @@ OPEN = {
     "five_reductions_for_metrics": FIRST_GAP_ONLY,
     "gathers_and_scatters_on_one_stream": ONE_REMEDY,
     "gathers_of_the_forward_pass": ONE_REMEDY,
-    "graph_kernels_partly_recorded": "check says nothing of work that the host waited for and that is missing",
+    "graph_recorded_for_each_length": "cudaGraphInstantiate counts as what happens once, though each step calls it",
     "head_dimension_without_flash": "no finding about attention by its math implementation",
-    "hundreds_of_launches_per_decode": "no advice to use CUDA graphs, since one is used, though most kernels are outside",
+    "hundreds_of_launches_per_decode":
+        "CUDA graphs are not advised, since one is used, though most kernels are outside",
     "kernel_lookup_on_xpu": "CUDA graphs are advised on an Intel GPU",
     "launch_skew_in_one_step": ONE_REMEDY,
     "lengths_fragment_the_cache": "no finding about reserved memory that is not allocated",
@@ -36,5 +37,6 @@ OPEN = {
     "sidecar_beside_the_trace": "files of a folder that are not traces are left out without a word",
     "small_batch_is_overhead_bound": "the delay of each launch counts as the device, though the host is what is late",
     "some_launches_take_long": "less Python is advised though all idle time is in cudaLaunchKernel itself",
+    "synchronize_at_the_end_of_the_recording": "check takes the profiler's last synchronization for missing work",
     "tensor_parallel_over_pcie": ONE_REMEDY,
 }

@@ -221,6 +221,27 @@ def launch_skew_in_one_step(folder):
             expects(COLLECTIVES, no_straggler, rows(skew, "10 ms of waiting in the first all-gather only"))]
 
 
+def all_reduce_is_short_on_the_host(folder):
+    machines = [Machine(rank=rank, world=2) for rank in range(2)]
+    for number in range(5):
+        steps = [m.step(number) for m in machines]
+        for m, step in zip(machines, steps):
+            step.__enter__()
+            _layers(m, 5, 1000 + 20 * m.rank)
+        meet(machines, "all_reduce", 100_000_000, 5000)
+        for m, step in zip(machines, steps):
+            m.read()
+            step.__exit__(None, None, None)
+    for m in machines:
+        m.write(folder / f"rank{m.rank}.json")
+
+    def as_long_as_kernels(table):
+        return len(table) == 5 and all(4.9e6 < row["transfer_ns"] < 5.1e6 and row["bytes"] == 200_000_000
+                                       and 39e9 < row["bus_bandwidth_bytes_per_s"] < 41e9 for row in table)
+    return [expects(SUMMARY, no_straggler, has("exposed_communication")),
+            expects(COLLECTIVES, no_straggler, rows(as_long_as_kernels, "five all-reduces of 5 ms"))]
+
+
 def expert_counts_read_back(folder):
     m = Machine("H100", rank=0, world=8)
     for number in range(3):

@@ -1,6 +1,6 @@
 """The GPU is idle: the host waits for its data loader, or runs code that the program names."""
-from expect import asks, busy, check, expects, found, gpu, idle, never, remedy, rows, says, value, words
-from machine import GEMM, Machine
+from expect import asks, busy, check, expects, found, gpu, idle, never, nothing_found, remedy, rows, says, value, words
+from machine import ADD, GEMM, Machine
 
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 LAUNCH_ADVICE = ("cuda graph", "larger batch", "fuse ")
@@ -57,6 +57,16 @@ def loader_before_each_step(folder):
             m.read()
     m.write(folder / "trace.json")
     return [asks(found(data_loader_bound=(0.17, 0.26)), never("item\\(\\)")), gpu(idle(data=(0.97, 1)))]
+
+
+def loader_hidden_by_the_gpu(folder):
+    m = Machine()
+    for number in range(6):
+        with m.step(number):
+            m.spend(LOADER, 4000)
+            _layers(m, 8, 1000)
+    m.write(folder / "trace.json")
+    return [asks(nothing_found), gpu(busy(0.98, 1))]
 
 
 def workers_start_at_the_epoch(folder):
@@ -173,3 +183,17 @@ def loader_in_a_recording_of_the_cpu(folder):
                 m.op("aten::mm", 100)
     m.write(folder / "trace.json")
     return [asks(found(data_loader_bound=(0.87, 0.93)))]
+
+
+def masks_filled_on_the_event_loop(folder):
+    m = Machine("H100", header={"with_stack": 1})
+    with m.frame("asyncio/base_events.py(580): run_forever"):
+        for _ in range(8):
+            m.launch([(GEMM, 200)] * 10, call="cudaGraphLaunch", took=25)
+            with m.frame("lmdeploy/pytorch/engine/logits_process.py(351): _fill_guided_bitmask"):
+                for _ in range(4):
+                    m.spend("xgrammar/matcher.py(120): fill_bitmap", 1250, "python_function")
+            m.op("aten::masked_fill_", 12, ADD, 20)
+    m.write(folder / "trace.json")
+    return [asks(found(host_code=(0.5, 0.65)), says("host_code", "fill_bitmap"), never("cuda graph", "larger batch")),
+            gpu(busy(0.35, 0.48), idle(code=(0.95, 1)))]

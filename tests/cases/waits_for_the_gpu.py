@@ -243,3 +243,29 @@ def staging_of_pageable_memory(folder):
     m.write(folder / "trace.json")
     return [asks(found(blocking_copies=(0.6, 0.75)), remedy("blocking_copies", "pinned"), never(*LAUNCH_ADVICE)),
             gpu(busy(0.25, 0.4), idle(copies=(0.95, 1)))]
+
+
+def waits_while_the_next_batch_runs(folder):
+    m = Machine("H100")
+    last = 0.0
+    for _ in range(12):
+        end = m.launch([(GEMM, 200)] * 10, call="cudaGraphLaunch", took=25)[1]
+        m.run(300)
+        if last > m.now:
+            m.call("cudaEventSynchronize", last - m.now + 4)
+        m.run(400)
+        last = end
+    m.write(folder / "trace.json")
+    return [asks(nothing_found), gpu(busy(0.98, 1))]
+
+
+def wait_for_a_busy_gpu(folder):
+    m = Machine()
+    for _ in range(12):
+        with m.range("ExecutionContext::enqueueV2"):
+            for _ in range(8):
+                m.launch([("trt_ampere_h16816cudnn_128x128_ldg8_relu_exp_interior_nhwc_tn_v1", 250)])
+        m.wait("cudaStreamSynchronize")
+        m.run(30)
+    m.write(folder / "trace.json")
+    return [asks(nothing_found), gpu(busy(0.95, 0.99))]
