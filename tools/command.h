@@ -43,6 +43,7 @@ Command summary_command();
 Command ops_command();
 Command flamegraph_command();
 Command report_command();
+Command open_command();
 Command flops_command();
 Command save_command();
 Command add_command();

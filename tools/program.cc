@@ -21,6 +21,10 @@ std::vector<ExitCode> exit_codes() {
 
 std::vector<EnvironmentVariable> environment_variables() {
   return {{"NO_COLOR", "messages have no color if it is set and not empty"},
+          {"BROWSER",
+           "the program that `open` shows the page with: commands separated by colons, of which "
+           "the first that works is used; %s stands for the address (default: xdg-open)"},
+          {"XDG_CACHE_HOME", "`open` writes pages into tbtrace/pages in it (default: ~/.cache)"},
           {"TMPDIR", "where convert keeps a copy of what it reads from a pipe (default: /tmp)"},
           {"TBTRACE_PYTHON", "the Python whose TensorBoard `tensorboard` starts"},
           {"TBTRACE_CUPTI", "path of libcupti.so, which is looked for otherwise"}};

@@ -1,3 +1,5 @@
+#include "report_command.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -43,6 +45,13 @@ int run(const OptionParser& parser) {
   if (output_of(standard) == "-" && ::isatty(STDOUT_FILENO) != 0) {
     return parser.wrong("a page does not go to a terminal; name a file with -o");
   }
+  Console console(standard.console);
+  return write_report(parser, standard, console);
+}
+
+}  // namespace
+
+int write_report(const OptionParser& parser, const StandardOptions& standard, Console& console) {
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());
   const std::optional<std::size_t> bytes = size_in_bytes(parser.text("limit"));
@@ -58,7 +67,6 @@ int run(const OptionParser& parser) {
   ReportPage page(std::move(options));
   ReadOptions reading = standard.reading;
   reading.arguments = ArgumentSet::all();  // a timeline shows them
-  Console console(standard.console);
   InputLoop loop("report", standard, reading, console, {.rank = *rank});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
@@ -77,7 +85,27 @@ int run(const OptionParser& parser) {
       });
 }
 
-}  // namespace
+std::vector<OptionGroup> report_options() {
+  return {{"Inputs", {RankChoice::option(), RankChoice::iteration_option()}},
+          {"Page",
+           {{.name = "source-root",
+             .value = "DIR",
+             .help = "a directory: lines in source files below it are shown with their text"},
+            {.name = "title",
+             .value = "TEXT",
+             .help = "the page's title (default: the name of the trace)"},
+            {.name = "views",
+             .value = "NAMES",
+             .help = "only these views, separated by commas: ranks (of a job), summary, "
+                     "timeline, steps, operators, "
+                     "kernels, gpu, memory, "
+                     "modules, model, lines, flops, flame_graph, threads, checks"},
+            {.name = "limit",
+             .value = "SIZE",
+             .help = "size of the file, such as 500KB; rows and frames are left out to "
+                     "keep it, of a job also views of ranks, and counted in the page",
+             .otherwise = "2MB"}}}};
+}
 
 Command report_command() {
   return {
@@ -85,26 +113,7 @@ Command report_command() {
       .summary = "one page for the browser, complete in one file, to look at and to send",
       .usage = "[OPTIONS] INPUT... -o report.html",
       .about = kAbout,
-      .options = {{"Inputs", {RankChoice::option(), RankChoice::iteration_option()}},
-                  {"Page",
-                   {{.name = "source-root",
-                     .value = "DIR",
-                     .help =
-                         "a directory: lines in source files below it are shown with their text"},
-                    {.name = "title",
-                     .value = "TEXT",
-                     .help = "the page's title (default: the name of the trace)"},
-                    {.name = "views",
-                     .value = "NAMES",
-                     .help = "only these views, separated by commas: ranks (of a job), summary, "
-                             "timeline, steps, operators, "
-                             "kernels, gpu, memory, "
-                             "modules, model, lines, flops, flame_graph, threads, checks"},
-                    {.name = "limit",
-                     .value = "SIZE",
-                     .help = "size of the file, such as 500KB; rows and frames are left out to "
-                             "keep it, of a job also views of ranks, and counted in the page",
-                     .otherwise = "2MB"}}}},
+      .options = report_options(),
       .examples = {{"tbtrace report trace.json.gz -o report.html",
                     "all there is to see of a trace; then open report.html"},
                    {"tbtrace report ranks/ -o job.html --limit 10MB",

@@ -1,4 +1,4 @@
-// Quoting for bash and zsh.
+// Quoting for POSIX shells.
 #pragma once
 
 #include <string>
