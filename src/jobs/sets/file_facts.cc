@@ -10,6 +10,7 @@
 #include <tbtrace/jobs.h>
 #include <tbtrace/trace.h>
 
+#include "base/characters.h"
 #include "inputs/look.h"
 #include "io/archives/input.h"
 #include "io/archives/unpacked.h"
@@ -189,13 +190,28 @@ class Looker {
   std::optional<std::int64_t> first_ns_;
 };
 
+/// Whether the first event's process has the label that SGLang's merge gives it: `[TP00-DP01]
+/// 1234`.
+bool has_labelled_process(std::string_view start) {
+  constexpr std::string_view kKey = "\"pid\"";
+  const std::size_t key = start.find(kKey);
+  if (key == std::string_view::npos) return false;
+  const std::size_t value = start.find_first_not_of(" :", key + kKey.size());
+  constexpr std::string_view kForm = "\"[TP0";
+  if (value == std::string_view::npos || start.size() - value < kForm.size()) return false;
+  const std::string_view text = start.substr(value, kForm.size());
+  const bool is_group = text[2] == 'T' || text[2] == 'D' || text[2] == 'P' || text[2] == 'E';
+  return text.starts_with("\"[") && is_group && text[3] == 'P' && is_digit(text[4]);
+}
+
 }  // namespace
 
 bool begins_as_merged(std::string_view start) {
   // It is the second member.
   constexpr std::size_t kSecond = 256;
   return start.substr(0, kSecond).find('"' + std::string(kMergedRanks) + '"') !=
-         std::string_view::npos;
+             std::string_view::npos ||
+         has_labelled_process(start);
 }
 
 FileFacts look_at_trace(const std::string& path, bool find_base) {

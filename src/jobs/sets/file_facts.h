@@ -15,7 +15,7 @@ namespace tbtrace::jobs {
 
 struct FileFacts {
   Status problem;          ///< why it is not a trace; then there is nothing else
-  bool is_merged = false;  ///< by tbtrace; then there is nothing else
+  bool is_merged = false;  ///< by tbtrace or SGLang; then there is nothing else
   RecordedBy by;           ///< what its members say
   std::string host;
   std::string process;

@@ -119,6 +119,15 @@ void mask_times(std::string& name) {
   }
 }
 
+/// verl's `_cycle1` after the name of a recording, for the second one of its process and later
+/// ones.
+void drop_cycle(std::string& name) {
+  constexpr std::string_view kCycle = "_cycle";
+  const std::size_t at = name.rfind(kCycle);
+  if (at == std::string::npos || at + kCycle.size() == name.size()) return;
+  if (digits_end(name, at + kCycle.size()) == name.size()) name.resize(at);
+}
+
 /// `host_1234` of `host_1234.1700000000000.pt.trace.json`.
 std::string worker_of(std::string_view base_name) {
   const auto name = inputs::parse_plugin_name(base_name);
@@ -150,6 +159,7 @@ PathFacts facts_of_path(std::string_view path) {
     facts.rank = take_number(facts.name, kRankWords);
   }
   facts.iteration = take_number(facts.name, kIterationWords);
+  drop_cycle(facts.name);
   take_groups(facts.name, facts);
   mask_times(facts.name);
   std::vector<std::string> folders;

@@ -388,6 +388,112 @@ TEST_F(JobsTest, MergedTracesBelongToNoJob) {
   EXPECT_THAT(list.jobs[0].files, SizeIs(1));
 }
 
+TEST_F(JobsTest, MergedTracesOfSglangBelongToNoJob) {
+  put("1700000000.5-TP-0.trace.json", {.rank = 0, .world = 2, .start_us = 1});
+  put("1700000000.5-TP-1.trace.json", {.rank = 1, .world = 2, .start_us = 2});
+  fixtures::ChromeText text;
+  text.events.push_back(fixtures::op("op").with("pid", "\"[TP00-DP00] 1\""));
+  text.events.push_back(fixtures::op("op").with("pid", "\"[TP01-DP00] 1\""));
+  text.after.emplace_back("distributedInfo", R"({"rank": 0, "world_size": 2})");
+  const std::string merged = put_text("merged-1700000000.5.trace.json", text.text());
+  text.events.front() = fixtures::op("op").with("pid", "\"[TP] 1\"");
+  const std::string other = put_text("other/a.json", text.text());
+  const JobList list = find();
+  EXPECT_THAT(list.merged, ElementsAre(merged));
+  ASSERT_THAT(list.jobs, SizeIs(2));
+  EXPECT_THAT(list.jobs[0].ranks(), ElementsAre(0, 1));
+  EXPECT_EQ(list.jobs[1].files.front().path, other);
+}
+
+/// The names of four ranks' traces, as trainers and servers write them.
+struct Layout {
+  std::string of;
+  std::vector<std::string> paths;
+};
+
+TEST_F(JobsTest, LayoutsOfTrainersAndServersAreOneJobInTheOrderOfRanks) {
+  const Layout layouts[] = {
+      {"torchtitan",
+       {"profile_trace/iteration_10/rank0_trace.json",
+        "profile_trace/iteration_10/rank1_trace.json",
+        "profile_trace/iteration_10/rank2_trace.json",
+        "profile_trace/iteration_10/rank3_trace.json"}},
+      {"verl",
+       {"e2e/actor_e2e_rank0-of-4_tp0-pp0-dp0_pid40_20261129150100123.json.gz",
+        "e2e/actor_e2e_rank1-of-4_tp1-pp0-dp0_pid77_20261129150100456.json.gz",
+        "e2e/actor_e2e_rank2-of-4_tp0-pp0-dp1_pid41_20261129150100789.json.gz",
+        "e2e/actor_e2e_rank3-of-4_tp1-pp0-dp1_pid78_20261129150101012.json.gz"}},
+      {"vLLM",
+       {"dp0_pp0_tp0_dcp0_ep0_rank0.1700000000000000001.pt.trace.json.gz",
+        "dp0_pp0_tp1_dcp0_ep1_rank1.1700000000000000002.pt.trace.json.gz",
+        "dp1_pp0_tp0_dcp0_ep2_rank2.1700000000000000003.pt.trace.json.gz",
+        "dp1_pp0_tp1_dcp0_ep3_rank3.1700000000000000004.pt.trace.json.gz"}},
+      {"SGLang",
+       {"1700000000.5-TP-0-DP-0-PP-0-EP-0.trace.json.gz",
+        "1700000000.5-TP-1-DP-0-PP-0-EP-0.trace.json.gz",
+        "1700000000.5-TP-2-DP-0-PP-0-EP-0.trace.json.gz",
+        "1700000000.5-TP-3-DP-0-PP-0-EP-0.trace.json.gz"}},
+      {"accelerate", {"profile_0.json", "profile_1.json", "profile_2.json", "profile_3.json"}},
+  };
+  for (const bool says_rank : {false, true}) {
+    for (const Layout& layout : layouts) {
+      const std::string place = layout.of + (says_rank ? "_said/" : "/");
+      std::vector<std::string> expected;
+      for (std::size_t rank = 0; rank < layout.paths.size(); ++rank) {
+        Content content = {.process = std::to_string(100 + rank),
+                           .start_us = static_cast<std::int64_t>(10 + rank)};
+        if (says_rank) {
+          content.rank = static_cast<std::int64_t>(rank);
+          content.world = 4;
+        }
+        expected.push_back(put(place + layout.paths[rank], content));
+      }
+      const JobList list = find_jobs(find_traces({folder.path(place)}));
+      ASSERT_THAT(list.jobs, SizeIs(1)) << place;
+      EXPECT_THAT(list.jobs[0].ranks(), ElementsAre(0, 1, 2, 3)) << place;
+      std::vector<std::string> found;
+      for (const JobFile& file : list.jobs[0].files) found.push_back(file.path);
+      EXPECT_EQ(found, expected) << place;
+    }
+  }
+}
+
+TEST_F(JobsTest, CyclesOfVerlAreRecordingsOfTheirRanks) {
+  for (const char* const role : {"actor", "critic"}) {
+    for (int rank = 0; rank < 2; ++rank) {
+      for (int cycle = 0; cycle < 2; ++cycle) {
+        const int of_role = role[0] == 'a' ? 40 : 50;
+        const std::string process = std::to_string(of_role + rank);
+        put(std::string("e2e/") + role + "_e2e_rank" + std::to_string(rank) + "-of-2_pid" +
+                process + "_20261129150100123" + (cycle == 0 ? "" : "_cycle1") + ".json",
+            {.process = process, .start_us = of_role + 1000 * cycle + rank});
+      }
+    }
+  }
+  const JobList list = find();
+  ASSERT_THAT(list.jobs, SizeIs(2)) << "one per role";
+  for (const Job& job : list.jobs) {
+    EXPECT_THAT(job.ranks(), ElementsAre(0, 1));
+    ASSERT_THAT(job.files, SizeIs(4));
+    EXPECT_EQ(job.files[1].window, job.files[0].window + 1);
+  }
+}
+
+TEST_F(JobsTest, StagesOfSglangAreRecordingsOfTheirRanks) {
+  for (int rank = 0; rank < 2; ++rank) {
+    for (const char* const stage : {"EXTEND", "DECODE"}) {
+      put("1700000000.5-TP-" + std::to_string(rank) + "-" + stage + ".trace.json",
+          {.rank = rank,
+           .world = 2,
+           .process = std::to_string(40 + rank),
+           .start_us = (stage[0] == 'E' ? 10 : 1000) + rank});
+    }
+  }
+  const Job job = only_job();
+  EXPECT_THAT(job.ranks(), ElementsAre(0, 1));
+  EXPECT_THAT(job.files, SizeIs(4));
+}
+
 TEST_F(JobsTest, StandardInputIsNotPartOfAJob) {
   const JobList list = find_jobs(std::vector<std::string>{"-"});
   EXPECT_THAT(list.jobs, IsEmpty());

@@ -20,8 +20,9 @@ TEST(PathFacts, RanksAndIterationsOfKnownLayouts) {
       {"outputs/profile_trace/iteration_10/rank3_trace.json", 3, 10},  // torchtitan, torchtune
       {"torch_profile/rank-12.json.gz", 12, none},                     // Megatron-LM
       {"rank-0.Jul_15_10_52_41.1074.pt.trace.json.gz", 0, none},       // Kineto on demand
-      {"dp0_pp0_tp1_dcp0_ep1_rank1.1700000000000000000.pt.trace.json.gz", 1, none},  // vLLM
-      {"profile_3.json", 3, none},                                                   // accelerate
+      {"dp0_pp0_tp1_dcp0_ep1_rank1.1700000000000000000.pt.trace.json.gz", 1, none},       // vLLM
+      {"e2e/actor_e2e_rank3-of-8_tp1-pp0-dp1_pid77_20261129150100123.json.gz", 3, none},  // verl
+      {"profile_3.json", 3, none},                             // accelerate
       {"node0_1234.1700000000000.pt.trace.json", none, none},  // torch's handler
       {"step_200/rank[7].json", 7, 200},
       {"rank=5/trace.json", 5, none},
@@ -64,6 +65,15 @@ TEST(PathFacts, TimesInNamesDoNotTellFilesApart) {
             facts_of_path("rank0.1700000000999.pt.trace.json").name);
   EXPECT_NE(facts_of_path("rank0.17.pt.trace.json").name,
             facts_of_path("rank0.18.pt.trace.json").name);
+}
+
+TEST(PathFacts, RecordingsOfOneProcessHaveTheirNameInCommon) {
+  const PathFacts first = facts_of_path("e2e/actor_rank0-of-2_pid77_20261129150100123.json.gz");
+  EXPECT_EQ(facts_of_path("e2e/actor_rank0-of-2_pid77_20261129150100123_cycle12.json.gz").name,
+            first.name);
+  EXPECT_EQ(first.name, "actor_rank*-of-2_pid77_*");
+  EXPECT_EQ(facts_of_path("rank0_cycle.json").name, "rank*_cycle");
+  EXPECT_EQ(facts_of_path("rank0_cycle1a.json").name, "rank*_cycle1a");
 }
 
 TEST(PathFacts, GroupsOfSglangAreKept) {
