@@ -5,6 +5,7 @@
 #                            what the Python package is built and tested with as .venv-python, and the newer
 #                            LibTorch as .venv-torch
 #   tools/setup.sh --torch213   only LibTorch 2.13, as .venv-torch213, for a part of tools/test.sh --all
+#   tools/setup.sh --integrations   only frameworks that use torch, as .venv-integrations, also for tools/test.sh --all
 #   tools/setup.sh --clear-caches   removes what this and tools/test.sh keep for all clones: Python packages, what was
 #                            compiled, what clang-tidy found clean, what consumers said of originals
 # Does nothing, and needs no network, when all of it is there.
@@ -54,16 +55,18 @@ test_packages=(
 cache=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace
 with_tests=false
 with_torch213=false
+with_integrations=false
 case "$#,${1-}" in
   0,) ;;
   1,--tests) with_tests=true ;;
   1,--torch213) with_torch213=true ;;
+  1,--integrations) with_integrations=true ;;
   1,--clear-caches)
     say "removing $cache/"
     rm -rf "$cache"
     exit
     ;;
-  *) fail "takes --tests, --torch213, --clear-caches or nothing" ;;
+  *) fail "takes --tests, --torch213, --integrations, --clear-caches or nothing" ;;
 esac
 
 log=.cache/setup.log
@@ -154,6 +157,9 @@ venv() {
 }
 
 if $with_torch213; then venv .venv-torch213 tests/libtorch/torch_2_13.txt; fi
+if $with_integrations; then
+  venv .venv-integrations tests/integrations/requirements.txt tests/integrations/requirements_torch.txt
+fi
 if $with_tests; then
   # One downloads while the other one unpacks.
   venv .venv-torch tests/libtorch/requirements.txt &

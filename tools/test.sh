@@ -134,7 +134,7 @@ built() {
   echo "== $preset: building in $folder/"
   logged "$log" cmake --preset "$preset" -DBUILD_TESTING=ON \
     -DCMAKE_CXX_COMPILER_LAUNCHER="$PWD/tools/compiler_cache.sh" \
-    -DTBTRACE_BENCHMARKS=OFF -DTBTRACE_PYTHON=OFF -UCMAKE_UNITY_BUILD_BATCH_SIZE "${options[@]}"
+    -DTBTRACE_BENCHMARKS=OFF -DTBTRACE_INTEGRATIONS=OFF -DTBTRACE_PYTHON=OFF -UCMAKE_UNITY_BUILD_BATCH_SIZE "${options[@]}"
   logged "$log" cmake --build --preset "$preset" "${target[@]}"
 }
 
@@ -241,7 +241,11 @@ case $level in
     ((${#parts[@]} > 0)) || parts=(release torch2 torch213 asan tsan minimal wheel fuzz demo)
     for part in "${parts[@]}"; do
       case $part in
-        release) release -DTBTRACE_BENCHMARKS=ON ;;
+        release)
+          begin "setting up integrations"
+          tools/setup.sh --integrations
+          release -DTBTRACE_BENCHMARKS=ON -DTBTRACE_INTEGRATIONS=ON
+          ;;
         torch2) newer_torch more_libtorch_checks ;;
         asan) sanitized asan "${python[@]}" ;;
         tsan) sanitized tsan ;;

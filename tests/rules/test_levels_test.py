@@ -60,11 +60,13 @@ class Levels(unittest.TestCase):
 
     def test_settings_of_longer_levels_do_not_stay(self):
         self.assertEqual(self.configured("--all")["release"]["TBTRACE_BENCHMARKS"], "ON")
+        self.assertEqual(self.configured("--all")["release"]["TBTRACE_INTEGRATIONS"], "ON")
         self.assertEqual(self.configured("--all")["asan"]["TBTRACE_PYTHON"], "ON")
         ci = self.configured()
         self.assertEqual(list(ci), ["release", "torch2", "asan"])
         self.assertEqual({preset: settings.get("TBTRACE_BENCHMARKS") for preset, settings in ci.items()},
                          dict.fromkeys(ci, "OFF"))
+        self.assertEqual(ci["release"].get("TBTRACE_INTEGRATIONS"), "OFF")
         self.assertEqual(ci["asan"].get("TBTRACE_PYTHON"), "OFF")
 
     def test_parts_of_everything_run_alone(self):
