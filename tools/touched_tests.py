@@ -21,8 +21,8 @@ from include_direction import INCLUDE, OWNER, Layers  # noqa: E402
 
 EVERYTHING = "."
 # What tests of --quick do not see, and what only rules do.
-NOT_HERE = re.compile(r"(benchmarks|examples(?!/traces)|python|tests/(e2e|examples|gpu|libtorch|package|python|rules))/|[^/]+$|\.ci/"
-                      r"|tools/\w+\.(sh|py)$")
+NOT_HERE = re.compile(r"(benchmarks|examples(?!/traces)|integrations|python|tests/(e2e|examples|gpu|integrations|libtorch"
+                      r"|package|python|rules))/|[^/]+$|\.ci/|tools/\w+\.(sh|py)$")
 OF_COMMAND_LINE = {"cli", "golden"}  # what it prints, whose schemas are in docs/
 OF_PROGRAMS = OF_COMMAND_LINE | {"cases", "fuzz", "oracle", "reference"}
 

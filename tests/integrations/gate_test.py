@@ -120,6 +120,25 @@ if [[ $* == *--paginate* ]]; then printf '%s' "{comments}"; fi
             self.assertEqual([line for line in job.log.splitlines() if line.startswith("::")], [])
             self.assertEqual(set(job.artifacts["tbtrace-diff"]), {"diff.md", "compare.html"})
 
+    def test_gate_on_github_takes_directories_of_ranks(self):
+        for side in ("base", "slower"):
+            for path in sorted((self.folder / side).iterdir()):
+                for rank in range(2):
+                    trace = json.loads(path.read_text())
+                    trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": 2}
+                    place = self.folder / f"ranks of {side}/{path.stem}/rank{rank}.json"
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.write_text(json.dumps(trace))
+        job = self.github("ranks of slower/*/", base="ranks of base/*/")
+        self.assertEqual(job.code, 1, job.log)
+        sides = re.findall(r"^(?:base|new): +(.*)$", job.summary, re.MULTILINE)
+        self.assertEqual([side.count(", ") for side in sides], [4, 4], "five runs a side, not ten")
+
+    def test_gate_on_github_judges_a_single_run_by_a_baseline(self):
+        self.baseline()
+        self.assertEqual(self.github("slower/run 0.json", base="base.tbb").outputs["result"], "failed")
+        self.assertEqual(self.github("same/run 0.json", base="base.tbb").code, 0)
+
     def test_gate_on_github_checks_each_limit(self):
         job = self.github("slower/*.json", fail_if="step_time>+50%\n\noperator:aten::conv2d>+10%\n")
         self.assertEqual(job.code, 1)
