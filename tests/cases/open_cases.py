@@ -6,8 +6,6 @@ FIRST_GAP_ONLY = "a wait is charged only with the gap that follows it, not with 
 NEEDED_WAIT = "the wait is charged, though what follows needs its result, and removing it would gain nothing"
 
 OPEN = {
-    "allocations_of_the_first_iteration": "several allocations in the first step only do not count as a cold start",
-    "boolean_mask_in_the_loss": "the evidence names a call and the next operator, not the operator that waits",
     "buffers_broadcast_in_each_forward": ONE_REMEDY,
     "busy_wait_in_one_backward": "the cause of a straggler cannot be recorded code of its host: unknown",
     "clip_grad_norm_branches": FIRST_GAP_ONLY,
@@ -18,11 +16,8 @@ OPEN = {
     "five_reductions_for_metrics": FIRST_GAP_ONLY,
     "gathers_and_scatters_on_one_stream": ONE_REMEDY,
     "gathers_of_the_forward_pass": ONE_REMEDY,
-    "graph_recorded_for_each_length": "cudaGraphInstantiate counts as what happens once, though each step calls it",
     "head_dimension_without_flash": "no finding about attention by its math implementation",
-    "hundreds_of_launches_per_decode":
         "CUDA graphs are not advised, since one is used, though most kernels are outside",
-    "kernel_lookup_on_xpu": "CUDA graphs are advised on an Intel GPU",
     "launch_skew_in_one_step": ONE_REMEDY,
     "lengths_fragment_the_cache": "no finding about reserved memory that is not allocated",
     "offload_of_a_small_model": "no finding about exposed copies",
@@ -30,13 +25,10 @@ OPEN = {
     "operator_without_an_end": "a duration of -1 is blamed on the clock, and the operator is not named",
     "optimizer_on_the_cpu": NEEDED_WAIT,
     "optimizer_operators_on_the_cpu": NEEDED_WAIT,
-    "pinned_buffer_in_each_iteration": "page-locked memory gets the remedy of the device's caching allocator",
     "receive_before_the_all_to_all": ONE_REMEDY,
-    "repeat_interleave_reads_a_length": "the evidence names a call, not the operator that waits",
     "runtime_calls_without_operators": "stacks are advised, though no operators were recorded",
     "sidecar_beside_the_trace": "files of a folder that are not traces are left out without a word",
     "small_batch_is_overhead_bound": "the delay of each launch counts as the device, though the host is what is late",
     "some_launches_take_long": "less Python is advised though all idle time is in cudaLaunchKernel itself",
-    "synchronize_at_the_end_of_the_recording": "check takes the profiler's last synchronization for missing work",
     "tensor_parallel_over_pcie": ONE_REMEDY,
 }

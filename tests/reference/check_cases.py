@@ -19,13 +19,13 @@ import tempfile
 
 # Folders that have no function here yet.
 OPEN = {
-    "allocator_in_every_step", "attention_by_math_kernels", "blocking_copies_counted_twice",
-    "cold_start_is_the_finding", "copy_engine_all_gather", "cute_dsl_and_hadamard_names",
-    "device_synchronize_by_timers", "eager_to_cuda_graph", "gap_after_a_short_copy",
-    "gpu_behind_the_host", "gpus_take_turns", "graph_while_node", "hybrid_ep_dispatch", "idle_while_python_runs",
-    "item_on_xpu", "mangled_name_of_5000_characters",
+    "attention_by_math_kernels",
+    "copy_engine_all_gather", "cute_dsl_and_hadamard_names",
+    "eager_to_cuda_graph",
+    "gpu_behind_the_host", "hybrid_ep_dispatch",
+    "mangled_name_of_5000_characters",
     "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank",
-    "peaks_of_blackwell_ultra", "pipeline_bubble_summary", "proton_json_lines", "range_in_the_gap",
+    "peaks_of_blackwell_ultra", "pipeline_bubble_summary", "proton_json_lines",
     "reserved_grows_allocated_does_not", "second_half_at_time_zero", "vllm_front_end_beside_workers",
 }
 CASES = {}
@@ -136,6 +136,110 @@ def first_kernels_on_other_clock(tbtrace):
     summary = tbtrace.summary("trace.json")
     check_equal([(row["id"], row["count"]) for row in summary["checks"]], [("misplaced_device_work", 2)], "checks")
     check_has(tbtrace("gpu", "trace.json").text, "2 device activities lie far outside the recording")
+
+
+def finding(summary, wanted):
+    return next(each for each in summary["findings"] if each["id"] == wanted)
+
+
+def idle_causes(tbtrace, device=0):
+    """The causes of a device's idle time, in ms; they add up to it."""
+    row = next(row for row in tbtrace("gpu", "trace.json", "--format", "json").rows if row["device"] == device)
+    causes = {each["cause"]: each["ns"] / 1e6 for each in row["idle_causes"]}
+    check_equal(sum(each["ns"] for each in row["idle_causes"]), row["idle_ns"], "sum of the causes")
+    return causes
+
+
+@case
+def allocator_in_every_step(tbtrace):
+    summary = tbtrace.summary("trace.json")
+    found = finding(summary, "allocator_calls")
+    check(0.4 < found["share"] < 0.55, "half of the time", found["share"])
+    evidence = {each["what"]: each["value"] for each in found["evidence"]}
+    check_equal((evidence["in cudaFree"], evidence["in cudaMalloc"]), (85_800_000, 27_300_000), "ns in the calls")
+    check_has(found["remedy"], "smaller batch", "expandable_segments", "empty_cache")
+    check_lacks(json.dumps(summary["findings"]), "launch_bound", "CUDA graphs", "torch.compile")
+
+
+@case
+def blocking_copies_counted_twice(tbtrace):
+    found = finding(tbtrace.summary("trace.json"), "blocking_copies")
+    counted = [each["value"] for each in found["evidence"] if each["what"] == "copies that the host waited for"]
+    check_equal(counted, [5], "copies")
+
+
+@case
+def cold_start_is_the_finding(tbtrace):
+    summary = tbtrace.summary("trace.json")
+    check_equal([each["id"] for each in summary["findings"]], ["cold_start", "low_gpu_utilization"], "findings")
+    cold, idle = summary["findings"]
+    check_equal(cold["evidence"][0]["value"], 690_000_000, "ns in first calls")
+    check_equal(cold["gain_ns"], None, "nothing to gain")
+    check(idle["gain_ns"] < 1_000_000, "a gain without the first calls", idle["gain_ns"])
+    check_has(cold["remedy"], "warmup")
+    check_has(json.dumps(cold["evidence"]), "cudaLaunchKernel in aten::cudnn_convolution")
+
+
+@case
+def device_synchronize_by_timers(tbtrace):
+    found = finding(tbtrace.summary("trace.json"), "device_synchronization")
+    check(found["share"] > 0.4, "most of the 54 %", found["share"])
+    text = json.dumps(found)
+    check_has(text, "cudaDeviceSynchronize", "timers")
+    counted = [each["value"] for each in found["evidence"] if each["what"] == "calls that waited"]
+    check(counted[0] in (47, 48), "48 calls, the last one after all work", counted)
+
+
+@case
+def gap_after_a_short_copy(tbtrace):
+    causes = idle_causes(tbtrace)
+    check(causes["nothing_recorded"] > 119 and causes.get("copies", 0) < 0.1, "the code after the copy", causes)
+    summary = tbtrace.summary("trace.json")
+    check("blocking_copies" not in ids(summary["findings"]), "no blocking_copies", summary["findings"])
+    check_has(finding(summary, "low_gpu_utilization")["remedy"], "with_stack=True")
+
+
+@case
+def gpus_take_turns(tbtrace):
+    for device in range(4):
+        causes = idle_causes(tbtrace, device)
+        check(causes["other_device"] > 0.9 * sum(causes.values()), "another GPU of the process", causes)
+    summary = tbtrace.summary("trace.json")
+    check_has(finding(summary, "gpus_take_turns")["remedy"], "micro batches", "one process per GPU")
+    check_lacks(tbtrace("summary", "trace.json").out, "host too late", "nothing recorded ran on the host 9")
+
+
+@case
+def graph_while_node(tbtrace):
+    causes = idle_causes(tbtrace)
+    check(causes["unrecorded_work"] > 139, "the waits for work that the file lacks", causes)
+    found = tbtrace.findings("trace.json")
+    check_equal(found, {"unrecorded_device_work"}, "findings")
+    output = tbtrace("check", "trace.json", "--format", "json")
+    check_equal(output.code, 1, "exit code")
+    check("unrecorded_device_work" in ids(output.rows), "a warning of check", output.rows)
+
+
+@case
+def idle_while_python_runs(tbtrace):
+    causes = idle_causes(tbtrace)
+    check(causes["code"] > 37 and "nothing_recorded" not in causes, "Python code", causes)
+    found = finding(tbtrace.summary("trace.json"), "host_code")
+    check_has(json.dumps(found["evidence"]), "model.py(400): prepare_inputs")
+
+
+@case
+def item_on_xpu(tbtrace):
+    found = finding(tbtrace.summary("trace.json"), "blocking_copies")
+    check(found["share"] > 0.35, "what the waits cost", found["share"])
+    check_has(found["remedy"], ".item()")
+
+
+@case
+def range_in_the_gap(tbtrace):
+    causes = idle_causes(tbtrace)
+    check(35.9 < causes["code"] < 36.1, "tokenize_and_pad", causes)
+    check_has(json.dumps(finding(tbtrace.summary("trace.json"), "host_code")["evidence"]), "in tokenize_and_pad")
 
 
 @case

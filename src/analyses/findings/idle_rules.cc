@@ -3,7 +3,6 @@
 // they are.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,6 +22,7 @@ constexpr double kDataLoader = 0.05;
 constexpr double kLaunches = 0.15;
 constexpr double kIdle = 0.25;
 constexpr double kSmallCause = 0.01;  // of the idle time: not named one by one
+constexpr double kLargeCause = 0.2;   // of the idle time: with where the host was
 
 /// A gap, all of it: when it began since the window's start, what the host did, and what ended it.
 Evidence gap_evidence(const Trace& trace, std::string what, TimeRange gap, const std::string& host,
@@ -236,12 +236,6 @@ bool is_short_delay(const IdlePart& part) {
   return part.ns < GpuOptions().kernel_wait_limit_ns * static_cast<std::int64_t>(part.gaps);
 }
 
-/// `12.5 %`.
-std::string share_text(double share) {
-  const auto permille = static_cast<std::int64_t>(std::lround(share * 1000));
-  return std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %";
-}
-
 /// For most of the idle time; what has a finding of its own is mended there.
 std::string idle_remedy(const FindingFacts& facts) {
   const bool has_stacks = facts.trace.is_set("with_stack");
@@ -286,16 +280,17 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
       small += part.ns;
       continue;
     }
-    std::string text = share_text(share(part.ns, idle_ns)) + " of it";
-    if (part.cause != IdleCause::unknown && !part.ranges.empty()) {
-      text += ", most in " + name_text(part.ranges.front().name);
+    // Where the host was; of a small part that says little.
+    std::string text;
+    const bool is_large = share(part.ns, idle_ns) >= kLargeCause;
+    if (is_large && part.cause != IdleCause::unknown && !part.ranges.empty()) {
+      text = "most in " + name_text(part.ranges.front().name);
     }
     finding.evidence.push_back(
         {std::string(idle_cause_text(part.cause)), part.ns, "ns", std::move(text)});
   }
   if (small > 0) {
-    finding.evidence.push_back(
-        {"for other causes", small, "ns", share_text(share(small, idle_ns)) + " of it"});
+    finding.evidence.push_back({"for other causes", small, "ns", ""});
   }
   for (const IdleGap& gap : facts.longest_gaps) {
     const std::string host =

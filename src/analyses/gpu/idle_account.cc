@@ -23,18 +23,10 @@ struct Launch {
   std::uint32_t device = 0;  // its place among the devices
 };
 
-/// A time in which a thread waited for a device.
-struct Wait {
-  TimeRange time;
-  IdleCause cause = IdleCause::synchronization;
-  EventId call = EventId::none;
-};
-
 /// What the working threads of a process do, as far as gaps need it.
 struct Process {
-  HostSpans busy_threads;   ///< what counts while another thread is in code or silent
-  HostSpans code;           ///< the same of code
-  std::vector<Wait> waits;  ///< by start; they do not overlap
+  HostSpans busy_threads;  ///< what counts while another thread is in code or silent
+  HostSpans code;          ///< the same of code
 };
 
 /// Devices that one thread launches on: each may wait for the others.
@@ -43,12 +35,11 @@ struct Group {
   bool is_single = true;        ///< it is only one device
 };
 
-/// The time that the host lost in waits while a device was busy. Without them it would have been
-/// ahead by that much.
+/// The time that the host lost in a wait before a gap. Without the wait it would have been ahead by
+/// that much.
 struct Lost {
-  std::size_t next_wait = 0;
   std::int64_t ns = 0;
-  IdleCause cause = IdleCause::synchronization;  // of the last wait
+  IdleCause cause = IdleCause::synchronization;
   EventId call = EventId::none;
 };
 
@@ -97,19 +88,7 @@ class Accounts {
 
   std::vector<IdleAccount> run() {
     for (std::uint32_t device = 0; device < accounts_.size(); ++device) {
-      std::map<std::uint32_t, Lost> lost;  // by process
-      const IdleAccount& account = accounts_[device];
-      std::int64_t busy_from = events_.start_ns(devices_[device].activities.front()->activity);
-      for (std::uint32_t gap = 0; gap < account.gaps.size(); ++gap) {
-        const DeviceGap& its = account.gaps[gap];
-        const EventId near =
-            its.ended_by.activity == EventId::none ? its.after : its.ended_by.activity;
-        const std::uint32_t scope = links_.scope(trace_, near);
-        const Process& process = processes_[scope];
-        lose_in_waits(process, {busy_from, its.time.start}, lost[scope]);
-        divide(device, gap, process, lost[scope]);
-        busy_from = its.time.end;
-      }
+      for (std::uint32_t gap = 0; gap < accounts_[device].gaps.size(); ++gap) divide(device, gap);
     }
     return std::move(accounts_);
   }
@@ -195,23 +174,7 @@ class Accounts {
       add_where_free(process.busy_threads, spans_[track], Doing::works, Doing::decided);
       add_where_free(process.code, spans_[track], Doing::code, Doing::code);
     }
-    find_waits();
     find_groups();
-  }
-
-  void find_waits() {
-    for (const EventId event : trace_.by_start()) {
-      if (trace_.kind(event) != EventKind::runtime) continue;
-      if (!is_working_[index(events_.track(event))]) continue;
-      const HostMeaning meaning = causes_.meaning(event);
-      if (meaning.doing != Doing::waits) continue;
-      Process& process = processes_[links_.scope(events_.track(event))];
-      TimeRange time = {events_.start_ns(event), events_.end_ns(event)};
-      if (!process.waits.empty()) {
-        time.start = std::max(time.start, process.waits.back().time.end);
-      }
-      if (time.start < time.end) process.waits.push_back({time, meaning.cause, meaning.call});
-    }
   }
 
   void find_groups() {
@@ -229,22 +192,6 @@ class Accounts {
       if (groups_[group].is_single) continue;
       std::ranges::sort(times[group], {}, &TimeRange::start);
       for (const TimeRange& time : times[group]) add_range(groups_[group].busy, time);
-    }
-  }
-
-  /// Adds what the host waited in a time in which the device was busy.
-  static void lose_in_waits(const Process& process, TimeRange busy, Lost& lost) {
-    const std::vector<Wait>& waits = process.waits;
-    if (busy.start >= busy.end) return;
-    while (lost.next_wait < waits.size() && waits[lost.next_wait].time.end <= busy.start) {
-      ++lost.next_wait;
-    }
-    for (std::size_t at = lost.next_wait; at < waits.size(); ++at) {
-      const Wait& wait = waits[at];
-      if (wait.time.start >= busy.end) break;
-      lost.ns += std::min(wait.time.end, busy.end) - std::max(wait.time.start, busy.start);
-      lost.cause = wait.cause;
-      lost.call = wait.call;
     }
   }
 
@@ -289,19 +236,21 @@ class Accounts {
   /// Whether a thread is in an operator that computes on the host, and so needs the results that it
   /// has waited for.
   bool computes_on_host(const HostSpan* host) const {
-    constexpr std::int64_t kLong = 1'000'000;  // ns
+    constexpr std::int64_t kLong = 100'000;  // ns
     if (host == nullptr || host->meaning.doing != Doing::works) return false;
     const EventId op = outermost_operator(host->range);
     return op != EventId::none && events_.duration_ns(op) >= kLong && !launching_.contains(op);
   }
 
-  void divide(std::uint32_t device, std::uint32_t number, const Process& process, Lost& lost) {
+  void divide(std::uint32_t device, std::uint32_t number) {
     static const HostSpans kNone;
     static const std::vector<TimeRange> kNever;
     const DeviceGap& gap = accounts_[device].gaps[number];
     const TimeRange time = gap.time;
     const bool is_ended = gap.ended_by.activity != EventId::none;
     const EventId launch = gap.ended_by.launch;
+    const EventId near = is_ended ? gap.ended_by.activity : gap.after;
+    const Process& process = processes_[links_.scope(trace_, near)];
     const std::optional<std::size_t> thread = launching_thread(gap);
     const bool is_unknown = is_ended && launch == EventId::none;
     const std::int64_t launched =
@@ -311,6 +260,7 @@ class Accounts {
     Place<HostSpan> others(process.busy_threads, time.start);
     Place<HostSpan> code(process.code, time.start);
     Place<TimeRange> busy(groups_.empty() ? kNever : groups_[group_of(device)].busy, time.start);
+    Lost lost;
     for (std::int64_t at = time.start; at < time.end;) {
       std::int64_t until = time.end;
       IdleSpan span;
@@ -361,11 +311,13 @@ class Accounts {
           } else {
             span.cause = doing == Doing::works ? IdleCause::launches : IdleCause::code;
           }
-          if (is_lost_work && !others_work) {
-            lost.ns += until - at;
+          const bool begins_in_wait = doing == Doing::waits && at == time.start;
+          if (begins_in_wait || (is_lost_work && !others_work)) {
             lost.cause = host->meaning.cause;
             lost.call = host->meaning.call;
           }
+          if (begins_in_wait) lost.ns += at - events_.start_ns(host->range);
+          if (is_lost_work && !others_work) lost.ns += until - at;
         }
       }
       span.time = {at, until};

@@ -1,6 +1,8 @@
 #include "writers/summary/entries.h"
 
-#include "analyses/gpu/report.h"
+#include <utility>
+
+#include "base/share.h"
 #include "report/optional_cell.h"
 #include "writers/summary/pages.h"
 
@@ -194,18 +196,23 @@ void add_modules(const TraceSummary& summary, EntriesOf entries) {
 
 void add_gpus(const TraceSummary& summary, EntriesOf entries) {
   for (const GpuUse& use : summary.gpus) {
-    entries.add(use.device,
-                {{"device", use.device},
-                 {"window_ns", use.window_ns},
-                 {"busy_ns", use.busy_ns},
-                 {"computation_ns", use.computation_ns},
-                 {"exposed_communication_ns", use.exposed_communication_ns},
-                 {"exposed_memory_ns", use.exposed_memory_ns},
-                 {"idle_ns", use.idle_ns},
-                 {"idle_causes", analyses::idle_causes_json(use.idle_causes, use.idle_ns)},
-                 {"idle_host_wait_ns", use.idle_host_wait_ns},
-                 {"idle_kernel_wait_ns", use.idle_kernel_wait_ns},
-                 {"idle_other_ns", use.idle_other_ns}});
+    InnerList causes;
+    for (const IdlePart& part : use.idle_causes) {
+      causes.push_back({{"cause", std::string(idle_cause_name(part.cause))},
+                        {"ns", part.ns},
+                        {"share", share(part.ns, use.idle_ns)}});
+    }
+    entries.add(use.device, {{"device", use.device},
+                             {"window_ns", use.window_ns},
+                             {"busy_ns", use.busy_ns},
+                             {"computation_ns", use.computation_ns},
+                             {"exposed_communication_ns", use.exposed_communication_ns},
+                             {"exposed_memory_ns", use.exposed_memory_ns},
+                             {"idle_ns", use.idle_ns},
+                             {"idle_causes", std::move(causes)},
+                             {"idle_host_wait_ns", use.idle_host_wait_ns},
+                             {"idle_kernel_wait_ns", use.idle_kernel_wait_ns},
+                             {"idle_other_ns", use.idle_other_ns}});
   }
 }
 
