@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "trace/own_times.h"
-
 namespace tbtrace {
 
 SelfTimes::SelfTimes(const Trace& trace, const CallTree& tree, std::int64_t from,

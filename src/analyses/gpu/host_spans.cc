@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "trace/call_tree.h"
-#include "trace/own_times.h"
+#include "trace/self_times.h"
 
 namespace tbtrace::analyses {
 namespace {

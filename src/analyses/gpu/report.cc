@@ -38,9 +38,9 @@ std::optional<std::string_view> main_cause_of(const GpuRow& row) {
   return idle_cause_name(row.idle_causes.front().cause);
 }
 
-std::optional<std::int64_t> main_cause_ns_of(const GpuRow& row) {
+std::optional<double> main_cause_share_of(const GpuRow& row) {
   if (row.idle_causes.empty()) return std::nullopt;
-  return row.idle_causes.front().ns;
+  return share(row.idle_causes.front().ns, row.idle_ns);
 }
 
 using GpuColumn = report::TypedColumn<GpuRow>;
@@ -74,7 +74,7 @@ constexpr GpuColumn kColumns[] = {
         "the [cause](../findings.md#why-a-gpu-is-idle) of most of the idle time; null without idle "
         "time and in rows of streams",
         8),
-    GpuColumn::of<main_cause_ns_of>("idle_cause_ns", "how much of it has this cause", 9),
+    GpuColumn::of<main_cause_share_of>("idle_cause_share", "its share of the idle time, 0 to 1", 9),
     GpuColumn::of<&GpuRow::causes>(
         "idle_causes",
         "all causes of the idle time, the largest first, which add up to it: objects with `cause`, "
