@@ -17,28 +17,11 @@
 #include <vector>
 
 #include <tbtrace/arguments.h>
+#include <tbtrace/collective_kind.h>
 #include <tbtrace/export.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
-
-enum class CollectiveKind : std::uint8_t {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  all_to_all,
-  broadcast,
-  reduce,
-  gather,
-  scatter,
-  barrier,
-  send,
-  receive,
-  other,  ///< sends and receives in one kernel, or an operation that is not known
-};
-
-/// `all_reduce`, `send`, ...
-std::string_view collective_kind_name(CollectiveKind kind);
 
 /// All ranks have the result only after all have contributed, so that all end at the same time.
 /// Ranks of a broadcast, of a send and the like can end one after the other.

@@ -46,7 +46,8 @@ struct Finding {
   std::vector<Evidence> evidence;
   double share = 0;  ///< that it costs, 0 to 1
   ShareOf share_of = ShareOf::time;
-  /// The part of it that no other finding explains; findings are ordered by it.
+  /// The part of it that no other finding explains, and that mending it would save; findings are
+  /// ordered by it.
   double own_share = 0;
   /// What mending it would save per step, at most; of the whole recording without steps. nullopt if
   /// it costs no time.

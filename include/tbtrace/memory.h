@@ -87,6 +87,8 @@ struct DeviceMemory {
   /// with less than two steps.
   std::optional<std::int64_t> growth_per_step_bytes;
   std::vector<std::int64_t> step_end_bytes;  ///< allocated at the end of each step of the process
+  /// And reserved; nullopt as in MemoryPoint, and before the first record.
+  std::vector<std::optional<std::int64_t>> step_end_reserved_bytes;
 
   std::uint64_t out_of_memory = 0;
 

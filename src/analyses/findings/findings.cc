@@ -25,6 +25,7 @@ namespace {
 using analyses::FindingFacts;
 using analyses::MatrixKernels;
 using analyses::MemoryGrowth;
+using analyses::ReservedGrowth;
 
 constexpr std::int64_t kSmallKernel = 10'000;  // ns
 
@@ -124,6 +125,52 @@ MemoryGrowth memory_growth(const MemoryUse& memory) {
   return most;
 }
 
+/// Of one device, without its first step, which may warm up.
+ReservedGrowth reserved_growth(const DeviceMemory& device) {
+  ReservedGrowth growth;
+  std::optional<std::int64_t> last;
+  std::int64_t first_allocated = 0;
+  for (std::size_t step = 0; step < device.step_end_reserved_bytes.size(); ++step) {
+    const std::optional<std::int64_t>& bytes = device.step_end_reserved_bytes[step];
+    if (!bytes) continue;
+    const std::int64_t allocated = device.step_end_bytes[step];
+    if (!last) first_allocated = allocated;
+    growth.allocated_growth_bytes = allocated - first_allocated;
+    ++growth.recorded_steps;
+    if (!last) {
+      growth.first_bytes = *bytes;
+    } else {
+      ++growth.steps;
+      if (*bytes > *last) ++growth.growing_steps;
+    }
+    last = bytes;
+  }
+  growth.last_bytes = last.value_or(0);
+  growth.allocated_peak_bytes = device.peak_bytes;
+  return growth;
+}
+
+/// Of the device whose reserved memory grew most.
+ReservedGrowth reserved_growth(const Trace& trace, const MemoryUse& memory) {
+  ReservedGrowth most;
+  std::string name;
+  std::size_t recorded_steps = 0;
+  for (const DeviceMemory& device : memory.devices) {
+    const ReservedGrowth growth = reserved_growth(device);
+    recorded_steps = std::max(recorded_steps, growth.recorded_steps);
+    if (growth.growth_bytes() <= most.growth_bytes()) continue;
+    most = growth;
+    name = device.device;
+  }
+  most.recorded_steps = recorded_steps;
+  for (const DeviceProperties& device : trace.device_properties()) {
+    if (name.ends_with(":" + std::to_string(device.id))) {
+      most.device_bytes = device.memory_bytes.value_or(0);
+    }
+  }
+  return most;
+}
+
 /// What rules need to know whether they can tell anything.
 FindingFacts basic_facts(const Trace& trace, const StepBreakdown& steps,
                          const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
@@ -134,7 +181,9 @@ FindingFacts basic_facts(const Trace& trace, const StepBreakdown& steps,
       .properties = {},
       .longest_gaps = {},
       .kernels = {},
-      .memory = memory_growth(memory)};
+      .memory = memory_growth(memory),
+      .reserved = reserved_growth(trace, memory),
+      .activities = {}};
   if (!facts.device) return facts;
   for (DeviceProperties& device : trace.device_properties()) {
     if (device.id == facts.device->device) facts.properties = std::move(device);
@@ -199,7 +248,7 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
                       const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   FindingFacts facts = basic_facts(trace, steps, gpus, memory);
   if (!facts.device) return facts;
-  const analyses::DeviceActivities device = activities_of(trace, facts.device->device);
+  analyses::DeviceActivities device = activities_of(trace, facts.device->device);
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
   std::vector<analyses::DeviceGap> gaps = analyses::device_gaps(
       trace, device.activities, device.window.time, GpuOptions().kernel_wait_limit_ns);
@@ -207,6 +256,7 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
   if (analyses::is_idle(facts)) facts.longest_gaps = analyses::longest_gaps(trace, gaps, 5);
   find_what_is_done(device.activities, facts);
   facts.kernels = matrix_kernels(trace, device.activities);
+  facts.activities = std::move(device.activities);
   return facts;
 }
 
@@ -260,7 +310,9 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
         if (analyses::is_idle(facts)) finding->part_of = "low_gpu_utilization";
       }
       if (is_all) finding->causes = causes;
-      finding->own_share = finding->share - (is_all ? explained : 0);
+      // A rule may say itself how much of its share can be had.
+      if (finding->own_share == 0) finding->own_share = finding->share;
+      if (is_all) finding->own_share -= explained;
       found.push_back(*std::move(finding));
     }
   }

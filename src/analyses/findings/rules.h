@@ -1,10 +1,11 @@
 // The rules of findings. To add one: an id and its threshold here and in docs/findings.md, a
-// function from FindingFacts to the finding, and its row in finding_rules().
+// function from FindingFacts to the finding, in a file of its own, and its row in finding_rules().
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/findings/idle_gaps.h"
+#include "analyses/gpu/activities.h"
 
 namespace tbtrace::analyses {
 
@@ -39,6 +41,21 @@ struct MemoryGrowth {
   std::size_t recorded_steps = 0;  ///< those with records of memory, whether it grew or not
 };
 
+/// How memory that the allocator has reserved grew from step to step, on the device where it grew
+/// most of those whose allocated memory did not; 0 if there is none.
+struct ReservedGrowth {
+  std::int64_t first_bytes = 0;             ///< reserved at the end of the first step
+  std::int64_t last_bytes = 0;              ///< and of the last one
+  std::int64_t allocated_growth_bytes = 0;  ///< between these
+  std::int64_t allocated_peak_bytes = 0;
+  std::size_t steps = 0;           ///< without the first one
+  std::size_t growing_steps = 0;   ///< those that end with more than the one before
+  std::size_t recorded_steps = 0;  ///< of any device with reserved memory
+  std::int64_t device_bytes = 0;   ///< what the device has, if known
+
+  std::int64_t growth_bytes() const { return last_bytes - first_bytes; }
+};
+
 /// What the rules look at, computed once. The device is the one that was busy longest.
 struct FindingFacts {
   const Trace& trace;
@@ -51,6 +68,8 @@ struct FindingFacts {
   bool can_use_graphs = false;
   MatrixKernels kernels;
   MemoryGrowth memory;
+  ReservedGrowth reserved;
+  Activities activities;  ///< of the device, by start
 };
 
 /// Whether the device idles so much that it is a finding by itself. Time in which it must have done
@@ -60,8 +79,9 @@ bool is_idle(const FindingFacts& facts);
 /// Whether there is device work with times.
 bool has_device(const FindingFacts& facts);
 
-/// What a finding would gain at most: `ns` of all recorded steps.
-Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns, const char* how);
+/// `finding` with what it would gain at most: `ns` of all recorded steps.
+Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns,
+                  const std::string& how);
 
 /// What a finding has of the time in which the device idles.
 enum class IdleTime : std::uint8_t { none, part, all };
@@ -80,5 +100,19 @@ std::span<const FindingRule> finding_rules();
 
 /// Those of idle time, by cause; the one of all idle time is the last.
 std::span<const FindingRule> idle_rules();
+
+// Rules with files of their own.
+
+std::optional<Finding> exposed_communication(const FindingFacts& facts);
+std::optional<Finding> exposed_copies(const FindingFacts& facts);
+std::optional<Finding> math_attention(const FindingFacts& facts);
+
+bool has_tensor_cores(const FindingFacts& facts);
+std::optional<Finding> no_tensor_cores(const FindingFacts& facts);
+
+bool has_memory_of_steps(const FindingFacts& facts);
+std::optional<Finding> memory_growth(const FindingFacts& facts);
+bool has_reserved_memory(const FindingFacts& facts);
+std::optional<Finding> reserved_growth(const FindingFacts& facts);
 
 }  // namespace tbtrace::analyses

@@ -57,42 +57,44 @@ std::optional<double> wave_share(const Row& row) {
   return *row.waves / std::ceil(*row.waves);
 }
 
-using Column = report::TypedColumn<Row>;
-constexpr Column kColumns[] = {
-    Column::of<&Row::rank>("rank", "from `distributedInfo`", 1),
-    Column::of<[](const Row& row) { return row.group.values.device; }>(
+using OccupancyColumn = report::TypedColumn<Row>;
+constexpr OccupancyColumn kColumns[] = {
+    OccupancyColumn::of<&Row::rank>("rank", "from `distributedInfo`", 1),
+    OccupancyColumn::of<[](const Row& row) { return row.group.values.device; }>(
         "device", "the device's number: the process id of its streams", 2),
-    Column::of<[](const Row& row) { return row.group.name; }>("name", "the kernel's whole name"),
-    Column::of<[](const Row& row) { return row.group.short_name; }>(
+    OccupancyColumn::of<[](const Row& row) { return row.group.name; }>("name",
+                                                                       "the kernel's whole name"),
+    OccupancyColumn::of<[](const Row& row) { return row.group.short_name; }>(
         "short_name", "the name as people write it, as in the table [kernels](kernels.md)", 3),
-    Column::of<[](const Row& row) { return row.group.op; }>(
+    OccupancyColumn::of<[](const Row& row) { return row.group.op; }>(
         "operator", "the operator that launched the kernels, `[unattributed]` if none is known"),
-    Column::of<[](const Row& row) { return analyses::sizes_of(row.group.grid); }>(
+    OccupancyColumn::of<[](const Row& row) { return analyses::sizes_of(row.group.grid); }>(
         "grid", "blocks in x, y and z", 10),
-    Column::of<[](const Row& row) { return analyses::sizes_of(row.group.block); }>(
+    OccupancyColumn::of<[](const Row& row) { return analyses::sizes_of(row.group.block); }>(
         "block", "threads of a block in x, y and z", 11),
-    Column::of<[](const Row& row) { return row.group.registers; }>("registers",
-                                                                   "registers of a thread", 12),
-    Column::of<[](const Row& row) { return row.group.shared_memory_bytes; }>(
+    OccupancyColumn::of<[](const Row& row) { return row.group.registers; }>(
+        "registers", "registers of a thread", 12),
+    OccupancyColumn::of<[](const Row& row) { return row.group.shared_memory_bytes; }>(
         "shared_memory_bytes", "shared memory of a block", 13),
-    Column::of<[](const Row& row) { return row.group.count; }>("count", "kernels", 4),
-    Column::of<[](const Row& row) { return row.group.total_ns; }>("total_ns",
-                                                                  "sum of their durations", 5),
-    Column::of<share_percent>("share_percent",
-                              "`total_ns` as a share of all kernels' time, 0 to 100", 6),
-    Column::of<limit_name>("limit", "what limits how many threads the device holds, see above", 7),
-    Column::of<&Row::resident_blocks>("resident_blocks",
-                                      "blocks that a multiprocessor holds at a time, at most"),
-    Column::of<&Row::theoretical_percent>(
+    OccupancyColumn::of<[](const Row& row) { return row.group.count; }>("count", "kernels", 4),
+    OccupancyColumn::of<[](const Row& row) { return row.group.total_ns; }>(
+        "total_ns", "sum of their durations", 5),
+    OccupancyColumn::of<share_percent>("share_percent",
+                                       "`total_ns` as a share of all kernels' time, 0 to 100", 6),
+    OccupancyColumn::of<limit_name>("limit",
+                                    "what limits how many threads the device holds, see above", 7),
+    OccupancyColumn::of<&Row::resident_blocks>(
+        "resident_blocks", "blocks that a multiprocessor holds at a time, at most"),
+    OccupancyColumn::of<&Row::theoretical_percent>(
         "theoretical_percent",
         "their threads as a share of the threads that a multiprocessor can hold, 0 to 100", 8),
-    Column::of<&Row::waves>("waves",
-                            "blocks of the grid by the blocks that the device holds at a time", 9),
-    Column::of<wave_share>(
+    OccupancyColumn::of<&Row::waves>(
+        "waves", "blocks of the grid by the blocks that the device holds at a time", 9),
+    OccupancyColumn::of<wave_share>(
         "wave_share",
         "`waves` by the next whole number, 0 to 1: the share of the device's places for blocks "
         "that are used if all blocks take equally long"),
-    Column::of<[](const Row& row) { return row.group.occupancy_percent; }>(
+    OccupancyColumn::of<[](const Row& row) { return row.group.occupancy_percent; }>(
         "occupancy_percent",
         "estimated achieved occupancy as the profiler recorded it, 0 to 100: the mean by duration. "
         "See "

@@ -129,6 +129,8 @@ class MemoryAnalysis {
           records == 0 ? walked.before : WideInteger{walked.curve[records - 1].allocated_bytes};
       growth.push_back(bytes - last);
       device.step_end_bytes.push_back(bounded(bytes));
+      device.step_end_reserved_bytes.push_back(
+          records == 0 ? std::nullopt : walked.curve[records - 1].reserved_bytes);
       last = bytes;
     }
     growth.erase(growth.begin());

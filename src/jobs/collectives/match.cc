@@ -12,8 +12,8 @@
 
 #include <tbtrace/collectives.h>
 
+#include "analyses/kernels/collective_operations.h"
 #include "jobs/collectives/match_key.h"
-#include "jobs/collectives/operations.h"
 #include "jobs/collectives/ranks.h"
 
 namespace tbtrace {

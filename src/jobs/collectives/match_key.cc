@@ -1,6 +1,6 @@
 #include "jobs/collectives/match_key.h"
 
-#include "jobs/collectives/operations.h"
+#include "analyses/kernels/collective_operations.h"
 #include "wire/stable_hash.h"
 
 namespace tbtrace::jobs {
@@ -36,14 +36,14 @@ std::string group_key(const ProcessGroup& group) {
 std::optional<MatchKey> match_key(const RankRecord& record, const RankCollective& part,
                                   const std::string& group, std::int64_t rank) {
   MatchKey key = {.group = group, .name = record.texts[part.name]};
-  if (is_message(part.kind)) {
+  if (analyses::is_message(part.kind)) {
     if (!set_message(key, rank, part, record.groups[part.group])) return std::nullopt;
   } else if (part.sequence && !key.group.empty()) {
     key.by = MatchedBy::sequence;
     key.name = {};
     key.number = *part.sequence;
   } else {
-    const bool is_of_any = part.kind == CollectiveKind::other && key.name == kSendReceive;
+    const bool is_of_any = part.kind == CollectiveKind::other && key.name == analyses::kSendReceive;
     if (key.group.empty() && is_of_any) return std::nullopt;
     key.bytes = part.bytes.value_or(kNone);
     key.number = part.step.value_or(kNone);

@@ -8,13 +8,6 @@
 
 namespace tbtrace {
 
-std::string_view collective_kind_name(CollectiveKind kind) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather",
-       "scatter", "barrier", "send", "receive", "other"});
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 double bus_bandwidth_factor(CollectiveKind kind, std::size_t ranks) {
   if (ranks < 2) return 1;
   const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);

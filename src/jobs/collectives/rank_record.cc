@@ -14,12 +14,12 @@
 #include <tbtrace/collectives.h>
 
 #include "analyses/attribution/collective_names.h"
+#include "analyses/kernels/collective_operations.h"
 #include "analyses/steps/inferred.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
 #include "base/time_ranges.h"
 #include "jobs/collectives/activity.h"
-#include "jobs/collectives/operations.h"
 #include "jobs/collectives/rank_times.h"
 #include "jobs/collectives/ranks.h"
 #include "jobs/collectives/recorded.h"
@@ -199,11 +199,11 @@ class RecordMaker {
       name = text.substr(analyses::collective_backend(text)->prefix.size());
     }
     const std::string kernel(part.on_device ? trace_.name(one.event) : std::string_view());
-    part.kind = jobs::operation_named(name.empty() ? kernel : name);
+    part.kind = analyses::operation_named(name.empty() ? kernel : name);
     if (part.kind != CollectiveKind::other && !name.empty()) {
       name = collective_kind_name(part.kind);
     }
-    if (name.empty()) name = jobs::kernel_operation_name(kernel);
+    if (name.empty()) name = analyses::kernel_operation_name(kernel);
     part.name = text(name);
     if (one.details == EventId::none) return;
     part.sequence = trace_.argument(Argument::collective_sequence).integer(one.details);

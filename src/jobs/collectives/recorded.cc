@@ -6,7 +6,7 @@
 
 #include "analyses/attribution/collective_names.h"
 #include "analyses/attribution/communication.h"
-#include "jobs/collectives/operations.h"
+#include "analyses/kernels/collective_operations.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
 
@@ -44,7 +44,7 @@ class Collector {
 
  private:
   bool is_bookkeeping_call(EventId event) const {
-    return event != EventId::none && is_bookkeeping(trace_.string(names_.text(event)));
+    return event != EventId::none && analyses::is_bookkeeping(trace_.string(names_.text(event)));
   }
 
   void add_kernels() {
@@ -83,7 +83,7 @@ class Collector {
         continue;
       }
       const analyses::CollectiveBackend* const backend = analyses::collective_backend(name);
-      if (backend != nullptr && !is_bookkeeping(name.substr(backend->prefix.size()))) {
+      if (backend != nullptr && !analyses::is_bookkeeping(name.substr(backend->prefix.size()))) {
         annotations.push_back(event);
       }
     }

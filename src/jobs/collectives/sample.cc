@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyses/kernels/collective_operations.h"
 #include "base/bounded_sum.h"
 #include "jobs/collectives/match_key.h"
-#include "jobs/collectives/operations.h"
 #include "jobs/collectives/ranks.h"
 #include "wire/stable_hash.h"
 
@@ -94,7 +94,7 @@ class NewNumbers {
 };
 
 bool has_messages(const RankRecord& record, const RankCollective& part) {
-  return is_message(part.kind) || record.texts[part.name] == kSendReceive;
+  return analyses::is_message(part.kind) || record.texts[part.name] == analyses::kSendReceive;
 }
 
 void limit_collectives(RankRecord& record, const SampleLimits& limits) {

@@ -8,8 +8,8 @@
 
 #include <tbtrace/job_analysis.h>
 
+#include "analyses/kernels/collective_operations.h"
 #include "base/bounded_sum.h"
-#include "jobs/collectives/operations.h"
 
 namespace tbtrace {
 namespace {
@@ -52,7 +52,7 @@ void add_bubbles(std::vector<RankWaits>& waits, const JobCollectives& job,
   for (std::size_t number = 0; number < job.collectives.size(); ++number) {
     if (times[number].wait_ns.empty()) continue;
     for (const CollectiveMember& member : job.collectives[number].members) {
-      if (jobs::is_message(job.part(member).kind)) has_messages[member.rank] = true;
+      if (analyses::is_message(job.part(member).kind)) has_messages[member.rank] = true;
     }
   }
   const std::vector<std::vector<std::int64_t>> bubbles =

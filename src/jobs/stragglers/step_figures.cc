@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "jobs/collectives/operations.h"
+#include "analyses/kernels/collective_operations.h"
 
 namespace tbtrace::jobs {
 namespace {
@@ -21,7 +21,8 @@ bool has_messages(const JobCollectives& job) {
   return std::ranges::any_of(job.ranks, [](const JobRank& rank) {
     return std::ranges::any_of(rank.record.recordings, &RankRecording::has_messages) ||
            std::ranges::any_of(rank.record.collectives, [&](const RankCollective& part) {
-             return is_message(part.kind) || rank.record.texts[part.name] == kSendReceive;
+             return analyses::is_message(part.kind) ||
+                    rank.record.texts[part.name] == analyses::kSendReceive;
            });
   });
 }

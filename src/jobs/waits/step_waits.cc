@@ -7,9 +7,9 @@
 
 #include <tbtrace/job_analysis.h>
 
+#include "analyses/kernels/collective_operations.h"
 #include "base/bounded_sum.h"
 #include "base/time_ranges.h"
-#include "jobs/collectives/operations.h"
 
 namespace tbtrace {
 
@@ -23,7 +23,7 @@ std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
     for (std::size_t at = 0; at < one.members.size(); ++at) {
       const RankRecord& record = job.ranks[one.members[at].rank].record;
       const RankCollective& part = job.part(one.members[at]);
-      if (of == StepWaits::messages && !jobs::is_message(part.kind)) continue;
+      if (of == StepWaits::messages && !analyses::is_message(part.kind)) continue;
       const std::int64_t end = bounded_sum(part.start_ns, times[number].wait_ns[at]);
       for (const ExposedRange& range :
            std::span(record.exposed).subspan(part.first_exposed, part.exposed_ranges)) {

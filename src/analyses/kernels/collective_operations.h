@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include <tbtrace/collectives.h>
+#include <tbtrace/collective_kind.h>
 
-namespace tbtrace::jobs {
+namespace tbtrace::analyses {
 
 /// The name of kernels that send and receive at once, between any two ranks of a group.
 inline constexpr std::string_view kSendReceive = "send_receive";
@@ -30,4 +30,4 @@ std::string kernel_operation_name(std::string_view kernel);
 /// and end of a group of calls.
 bool is_bookkeeping(std::string_view collective_name);
 
-}  // namespace tbtrace::jobs
+}  // namespace tbtrace::analyses

@@ -1,4 +1,4 @@
-#include "jobs/collectives/operations.h"
+#include "analyses/kernels/collective_operations.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "analyses/kernels/names.h"
 #include "base/characters.h"
 
-namespace tbtrace::jobs {
+namespace tbtrace::analyses {
 namespace {
 
 struct NamedOperation {
@@ -40,14 +40,14 @@ constexpr auto kOperations = std::to_array<NamedOperation>({
 });
 
 /// In lower case, without separators: `_allgather_base` and `AllGather` become alike.
-std::string plain(std::string_view name) {
+std::string plain_collective(std::string_view name) {
   std::string text = lower_case(name);
   std::erase_if(text, [](char c) { return c == '_' || c == '-' || c == ' '; });
   return text;
 }
 
 /// `allreduce_coalesced` is an all-reduce; `coalesced` alone may be anything.
-CollectiveKind operation_in(std::string_view text) {
+CollectiveKind collective_in(std::string_view text) {
   for (const NamedOperation& operation : kOperations) {
     const bool is_whole_only = operation.part == "coalesced";
     if (is_whole_only ? text == operation.part
@@ -60,22 +60,35 @@ CollectiveKind operation_in(std::string_view text) {
 
 }  // namespace
 
-CollectiveKind operation_named(std::string_view name) { return operation_in(plain(name)); }
+CollectiveKind operation_named(std::string_view name) {
+  return collective_in(plain_collective(name));
+}
 
 std::string kernel_operation_name(std::string_view kernel) {
-  const std::string text = plain(kernel);
-  const CollectiveKind kind = operation_in(text);
+  const std::string text = plain_collective(kernel);
+  const CollectiveKind kind = collective_in(text);
   const bool is_nccl =
       text.find("nccl") != std::string::npos || text.find("rccl") != std::string::npos;
   if (is_nccl && kind != CollectiveKind::other) return std::string(collective_kind_name(kind));
   if (is_nccl && text.find("sendrecv") != std::string::npos) return std::string(kSendReceive);
-  return analyses::short_kernel_name(kernel);
+  return short_kernel_name(kernel);
 }
 
 bool is_bookkeeping(std::string_view collective_name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"wait", "init", "startcoalescing", "endcoalescing", "groupstart", "groupend"});
-  return std::ranges::find(kNames, plain(collective_name)) != kNames.end();
+  return std::ranges::find(kNames, plain_collective(collective_name)) != kNames.end();
 }
 
-}  // namespace tbtrace::jobs
+}  // namespace tbtrace::analyses
+
+namespace tbtrace {
+
+std::string_view collective_kind_name(CollectiveKind kind) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather",
+       "scatter", "barrier", "send", "receive", "other"});
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace tbtrace

@@ -1,10 +1,10 @@
-#include "jobs/collectives/operations.h"
+#include "analyses/kernels/collective_operations.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace tbtrace::jobs {
+namespace tbtrace::analyses {
 namespace {
 
 TEST(OperationNamed, KnowsC10dsNamesAndKernels) {
@@ -42,4 +42,4 @@ TEST(IsBookkeeping, IsWhatMovesNoData) {
 }
 
 }  // namespace
-}  // namespace tbtrace::jobs
+}  // namespace tbtrace::analyses
