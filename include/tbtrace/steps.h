@@ -172,10 +172,13 @@ struct SlowestStep {
   /// The role whose time in the step is longest above its own median: `kernel`; empty if none is.
   std::string part;
   std::int64_t part_more_ns = 0;  ///< above the median
-  /// The same of self times on the host by name, of the ranges that began in a step: `aten::copy_`;
-  /// empty if that is less than half of what the step is longer than the median.
+  /// The same of self times on the host by name, of the ranges that ran mostly in a step:
+  /// `aten::copy_`; empty if that is less than half of what the step is longer than the median.
   std::string range;
   std::int64_t range_more_ns = 0;
+  /// How long its host compiled or autotuned, which later steps do not do again.
+  std::int64_t compilation_ns = 0;
+  double mean_of_others_ns = 0;  ///< mean duration of the other steps
 };
 
 /// nullopt with fewer than three steps. Takes O(n log n) time.

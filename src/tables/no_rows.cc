@@ -10,12 +10,14 @@ namespace {
 
 constexpr const char* kRecordDevices = "record CUDA activities too";
 
-/// If launches show that device activities were recorded and lost, what may have taken them. Empty
-/// if the trace has some.
+/// If launches show that device activities were recorded and lost, what may have taken them; if
+/// operators show which device they ran on, how its activities are recorded. Empty if the trace has
+/// some.
 std::string missing_device_text(const Trace& trace) {
   const bool has_some = std::ranges::any_of(
       trace.by_start(), [&](EventId event) { return is_device_work(trace.kind(event)); });
   for (const CheckFinding& check : trace_checks(trace)) {
+    if (check.id == "unrecorded_device" && !has_some) return check.cause + "; " + check.remedy;
     const bool lost_all = check.severity == CheckSeverity::error;
     if (check.id != "launches_without_kernels" || !lost_all) continue;
     return std::to_string(check.count) +

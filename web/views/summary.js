@@ -10,6 +10,9 @@ import { checkCard } from "./checks.js";
 import { deviceBar } from "./gpu.js";
 import { stepPhases, stepRoles } from "./steps.js";
 
+/** By how much of the median a slowest step is longer before it is mentioned. */
+const NOTABLE = 1.1;
+
 /** @typedef {{[key: string]: any}} SummaryRecord */
 /** @typedef {import("../data/source.js").Page} SummaryPage */
 
@@ -50,7 +53,8 @@ function stepsSection(steps, slowest, page) {
       formatValue(steps.duration_ns, "ns"))), bar(stepRoles),
     host ? h("h3", null, "What the host did ", h("span", { class: "quiet" },
       formatValue(steps.host_duration_ns, "ns"))) : null, host ? bar(stepPhases) : null,
-    slowest ? h("p", { class: "quiet" }, slowestSentence(slowest)) : null,
+    slowest && slowest.duration_ns >= NOTABLE * slowest.median_ns
+      ? h("p", { class: "quiet" }, slowestSentence(slowest)) : null,
     ...(Array.isArray(steps.unfinished) ? steps.unfinished : []).slice(0, 3).map(
       (/** @type {SummaryRecord} */ step) => h("p", { class: "quiet" }, unfinishedSentence(step))));
 }
@@ -71,7 +75,11 @@ function unfinishedSentence(step) {
 function slowestSentence(slowest) {
   let text = `${slowest.name} took longest: ${formatValue(slowest.duration_ns,
     "ns")}; the median is ${formatValue(slowest.median_ns, "ns")}.`;
-  if (slowest.part && slowest.part_more_ns > 0) {
+  const more = slowest.duration_ns - slowest.median_ns;
+  if (slowest.compilation_ns >= more / 2) {
+    text += ` It compiled and autotuned for ${formatValue(slowest.compilation_ns, "ns")}; the ` +
+      `mean of the other steps is ${formatValue(slowest.mean_of_others_ns, "ns")}.`;
+  } else if (slowest.part && slowest.part_more_ns > 0) {
     text += ` It spent ${formatValue(slowest.part_more_ns, "ns")} more than the median in ` +
       labelOf(slowest.part);
     text += slowest.range && slowest.range_more_ns > 0

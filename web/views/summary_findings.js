@@ -75,8 +75,7 @@ export function findingsSection(findings, lookedFor, hasGpu, page) {
     return h("section", { class: "section" }, h("h2", null, "No findings"),
       looked ? h("p", null, looked) : null,
       hasGpu ? null : h("p", null, "The trace has no GPU activities. Without them only waiting " +
-        "for data and growing memory can be found. If the program uses a GPU, record CUDA " +
-        "activities too."));
+        "for data and growing memory can be found."));
   }
   return h("section", { class: "section" }, h("h2", null, "Findings"),
     h("div", { class: "cards" }, findings.map((finding) => findingCard(finding, page))),

@@ -68,6 +68,10 @@ void find_repeated_correlations(const Trace& trace, CheckHits& hits);
 void find_repeated_external_ids(const Trace& trace, CheckHits& hits);
 void find_invalid_external_ids(const Trace& trace, CheckHits& hits);
 
+// Kinds of activities that the recording lacks (activities.cc).
+void find_unrecorded_device(const Trace& trace, CheckHits& hits);
+void find_unrecorded_operators(const Trace& trace, CheckHits& hits);
+
 // Times and steps (times.cc).
 void find_misplaced_work(const Trace& trace, CheckHits& hits);
 void find_stream_overruns(const Trace& trace, CheckHits& hits);
@@ -77,6 +81,7 @@ void find_unrecorded_work(const Trace& trace, CheckHits& hits);
 void find_times_of_zero(const Trace& trace, CheckHits& hits);
 void find_missing_steps(const Trace& trace, CheckHits& hits);
 void find_steps_without_device_work(const Trace& trace, CheckHits& hits);
+void find_compilation_in_steps(const Trace& trace, CheckHits& hits);
 
 // What the recording says of itself (recording.cc).
 void find_recovered_trace(const Trace& trace, CheckHits& hits);

@@ -12,6 +12,7 @@
 
 #include "analyses/attribution/work_times.h"
 #include "analyses/checks/list.h"
+#include "analyses/steps/compilation.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
 #include "trace/step_names.h"
@@ -147,6 +148,31 @@ void find_steps_without_device_work(const Trace& trace, CheckHits& hits) {
     before_tail += number < tail;
   }
   if (before_tail == 0) hits.severity = CheckSeverity::info;
+}
+
+/// Of two steps or more, some of which compile: the others show what a step is like.
+void find_compilation_in_steps(const Trace& trace, CheckHits& hits) {
+  std::vector<TimeRange> times;
+  std::vector<EventId> steps;
+  for (const Step& step : trace.steps()) {
+    const TimeRange time = {trace.events().start_ns(step.event), trace.events().end_ns(step.event)};
+    if (!times.empty() && time.start < times.back().end) continue;  // of another thread
+    times.push_back(time);
+    steps.push_back(step.event);
+  }
+  if (times.size() < 2) return;
+  const std::vector<std::int64_t> compiling = compilation_times(trace, times);
+  std::vector<EventId> found;
+  for (std::size_t step = 0; step < times.size(); ++step) {
+    const std::int64_t length = times[step].end - times[step].start;
+    if (exceeds(static_cast<std::uint64_t>(compiling[step]), static_cast<std::uint64_t>(length),
+                10)) {
+      found.push_back(steps[step]);
+    }
+  }
+  // A program that compiles in most steps does not do it once.
+  if (found.size() * 2 > times.size()) return;
+  for (const EventId step : found) hits.add(step);
 }
 
 }  // namespace tbtrace::analyses

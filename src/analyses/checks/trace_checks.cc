@@ -60,6 +60,14 @@ constexpr std::array kChecks = {
           "kernel launches have no kernel in the trace: device records are missing",
           "synchronize the device before the recording stops, and record fewer steps",
           analyses::find_launches_without_kernels},
+    Check{
+        "unrecorded_device", kWarning,
+        "operators ran on a GPU, and nothing of the GPU was recorded: times of operators are those "
+        "of the host",
+        "record with ProfilerActivity.CUDA (or XPU) too", analyses::find_unrecorded_device},
+    Check{"unrecorded_operators", kWarning,
+          "kernels were recorded, and no operators, so what launched them is unknown",
+          "record with ProfilerActivity.CPU too", analyses::find_unrecorded_operators},
     Check{"kernels_without_launch", kWarning,
           "kernels, memcpys or memsets have no launch in the trace, so their operator may be "
           "unknown; what is known of none is [unattributed] in summaries",
@@ -107,6 +115,12 @@ constexpr std::array kChecks = {
           "steps launched no device activity while others did",
           "leave these steps out, and synchronize the device before the recording stops",
           analyses::find_steps_without_device_work},
+    Check{"compilation_in_steps", kWarning,
+          "steps contain compilation or autotuning, which the other steps do not have: means over "
+          "steps are not those of the program in the long run",
+          "run a few steps before the recording (schedule(wait=..., warmup=...)), or leave these "
+          "steps out (--steps)",
+          analyses::find_compilation_in_steps},
 };
 
 void add_issues(const Trace& trace, std::vector<CheckFinding>& findings) {

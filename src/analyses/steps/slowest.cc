@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -6,6 +8,7 @@
 #include <tbtrace/steps.h>
 
 #include "analyses/attribution/idle_threads.h"
+#include "analyses/steps/compilation.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
 #include "trace/call_tree.h"
@@ -23,19 +26,34 @@ struct TimeInStep {
   std::int64_t ns = 0;
 };
 
-/// Self times of the ranges that began in a step, by name and step.
+/// The step that most of a range is in, of the one in which it began and the one after that: a step
+/// may begin inside the call that marks it. nullopt if it is in neither.
+std::optional<std::size_t> step_of(const std::vector<StepTime>& steps, std::int64_t start,
+                                   std::int64_t end) {
+  const auto after = std::ranges::upper_bound(steps, start, {}, &StepTime::host_start_ns);
+  const auto overlap = [&](auto step) {
+    return std::min(end, step->host_end_ns) - std::max(start, step->host_start_ns);
+  };
+  auto best = steps.end();
+  if (after != steps.begin() && start < std::prev(after)->host_end_ns) best = std::prev(after);
+  const std::int64_t least = best == steps.end() ? 0 : overlap(best);
+  if (after != steps.end() && overlap(after) > least) best = after;
+  if (best == steps.end()) return std::nullopt;
+  return static_cast<std::size_t>(best - steps.begin());
+}
+
+/// Self times of the ranges that ran mostly in a step, by name and step.
 std::vector<TimeInStep> times_in_steps(const Trace& trace, const std::vector<StepTime>& steps) {
   std::vector<TimeInStep> times;
   const SelfTimes& self_times = self_times_of(trace);
   const analyses::IdleThreads idle(trace);
   for (const EventId range : call_tree_of(trace).ranges()) {
-    const std::int64_t start = trace.events().start_ns(range);
-    const auto after = std::ranges::upper_bound(steps, start, {}, &StepTime::host_start_ns);
-    if (after == steps.begin() || start >= std::prev(after)->host_end_ns) continue;
+    const std::optional<std::size_t> step =
+        step_of(steps, trace.events().start_ns(range), trace.events().end_ns(range));
+    if (!step) continue;
     const std::int64_t ns = self_times.ns(range);
     if (ns == 0 || idle.is_idle(range) || is_step_name(trace.name(range))) continue;
-    times.push_back({trace.events().name(range),
-                     static_cast<std::size_t>(std::prev(after) - steps.begin()), ns});
+    times.push_back({trace.events().name(range), *step, ns});
   }
   std::ranges::sort(times, {},
                     [](const TimeInStep& time) { return std::pair(time.name, time.step); });
@@ -99,6 +117,12 @@ std::optional<SlowestStep> slowest_step(const Trace& trace, const StepBreakdown&
     found.range.clear();
     found.range_more_ns = 0;
   }
+  const TimeRange host = {slowest->host_start_ns, slowest->host_end_ns};
+  found.compilation_ns = analyses::compilation_times(trace, std::span(&host, 1)).front();
+  WideInteger others = 0;
+  for (const StepTime& step : steps) others += step.duration_ns();
+  others -= found.duration_ns;
+  found.mean_of_others_ns = static_cast<double>(others) / static_cast<double>(steps.size() - 1);
   return found;
 }
 

@@ -189,6 +189,62 @@ TEST(TraceChecks, StepsWithoutDeviceWork) {
   EXPECT_EQ(described(with_steps({1, 2, 3}), "steps_without_device_work"), "");
 }
 
+TEST(TraceChecks, CompilationInSteps) {
+  const auto made = [](std::int64_t compiled_ns, int compiling_steps) {
+    TraceBuilder builder;
+    for (int number = 0; number < 4; ++number) {
+      const std::int64_t start = number * 10'000;
+      add(builder, {.category = "user_annotation",
+                    .name = "ProfilerStep#" + std::to_string(number),
+                    .start = start,
+                    .duration = 9'000});
+      add(builder, {.name = "aten::mm", .start = start, .duration = 100});
+      if (number >= compiling_steps) continue;
+      add(builder, {.name = "compile_fx_inner (dynamo_timed)",
+                    .start = start + 200,
+                    .duration = compiled_ns});
+    }
+    return described(finished(builder), "compilation_in_steps");
+  };
+  EXPECT_EQ(made(8'000, 1), "warning 1 ProfilerStep#0");
+  EXPECT_EQ(made(900, 1), "") << "a tenth of the step";
+  EXPECT_EQ(made(8'000, 3), "") << "it does so in most steps";
+}
+
+TEST(TraceChecks, UnrecordedDevice) {
+  const auto made = [](std::string_view op, bool has_calls) {
+    TraceBuilder builder;
+    add(builder, {.name = op, .start = 0, .duration = 1'000'000});
+    add(builder, {.name = "aten::_local_scalar_dense", .start = 2'000'000, .duration = 62'400'000});
+    if (has_calls) {
+      add(builder, {.category = "cuda_runtime", .name = "cudaMalloc", .start = 10, .duration = 20});
+    }
+    return finished(builder);
+  };
+  EXPECT_EQ(described(made("aten::cudnn_convolution", false), "unrecorded_device"),
+            "warning 1 aten::cudnn_convolution");
+  EXPECT_EQ(described(made("aten::cudnn_convolution", true), "unrecorded_device"), "");
+  EXPECT_EQ(described(made("aten::convolution", false), "unrecorded_device"), "");
+  const std::vector<CheckFinding> of_mps = trace_checks(made("aten::_mps_convolution", false));
+  const CheckFinding* const mps = finding(of_mps, "unrecorded_device");
+  ASSERT_NE(mps, nullptr);
+  EXPECT_NE(mps->cause.find("62.4 ms in aten::_local_scalar_dense"), std::string::npos);
+  EXPECT_NE(mps->remedy.find("Instruments"), std::string::npos);
+  EXPECT_EQ(mps->remedy.find("CUDA"), std::string::npos);
+}
+
+TEST(TraceChecks, UnrecordedOperators) {
+  Launches kineto;
+  kineto.launch(5);
+  kineto.kernels(1, 5);
+  const Trace trace = kineto.trace();
+  EXPECT_EQ(described(trace, "unrecorded_operators"), "") << "another writer's, or with operators";
+  TraceBuilder builder;
+  builder.set_metadata("schemaVersion", "1");
+  add(builder, {.category = "kernel", .name = "gemm", .start = 3000, .duration = 1000});
+  EXPECT_EQ(described(finished(builder), "unrecorded_operators"), "warning 1 gemm");
+}
+
 TEST(TraceChecks, NoEvents) {
   TraceBuilder builder;
   EXPECT_EQ(described(finished(builder), "no_events"), "error 1 ");

@@ -79,6 +79,36 @@ TEST_F(SlowestStepOf, EqualStepsHasNoCause) {
   EXPECT_EQ(found->range, "");
 }
 
+TEST_F(SlowestStepOf, ACallThatBeganJustBeforeCounts) {
+  step(1, 0, 1000);
+  op(10, 400);
+  step(2, 1000, 1000);
+  op(1010, 400);
+  op(1990, 5000, "aten::begin", 0, 2);  // on another thread
+  step(3, 2000, 6000);
+  op(7000, 400);
+  const auto found = slowest();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->number, 3);
+  EXPECT_EQ(found->range, "aten::begin");
+  EXPECT_EQ(found->range_more_ns, 5000);
+}
+
+TEST_F(SlowestStepOf, StepsThatCompileKnowsForHowLong) {
+  step(1, 0, 9000);
+  op(10, 8000, "CachingAutotuner.benchmark_all_configs");
+  op(100, 1000, "async_compile.wait (dynamo_timed)");
+  step(2, 9000, 1000);
+  op(9010, 400, "Torch-Compiled Region: 0/0");
+  step(3, 10'000, 1200);
+  op(10'010, 400, "TorchDynamo Cache Lookup");
+  const auto found = slowest();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->number, 1);
+  EXPECT_EQ(found->compilation_ns, 8000) << "each instant once";
+  EXPECT_EQ(found->mean_of_others_ns, 1100);
+}
+
 TEST_F(SlowestStepOf, TwoIsUnknown) {
   step(1, 0, 1000);
   op(10, 400);
