@@ -58,20 +58,6 @@ std::vector<std::vector<std::int64_t>> step_waits(const JobCollectives& job,
                                                   std::span<const CollectiveTimes> times,
                                                   StepWaits of = StepWaits::all);
 
-/// What a rank waited for others, and they for it.
-struct RankWaits {
-  std::int64_t rank = 0;
-  std::uint64_t collectives = 0;     ///< matched ones that it took part in
-  std::int64_t wait_ns = 0;          ///< for others, in all collectives
-  std::int64_t exposed_wait_ns = 0;  ///< the part in which it computed nothing
-  std::uint64_t late_count = 0;      ///< how often it arrived last, as far as the clocks tell
-  /// In its steps: it waited for other ranks in sends and receives, and computed nothing. In a
-  /// pipeline these are its bubbles. Unknown if it has none whose wait is known, no steps, or a
-  /// record that is a sample.
-  std::optional<std::int64_t> bubble_ns = {};
-  std::int64_t steps_ns = 0;  ///< the duration of its steps
-};
-
 /// Compares the steps of ranks that do the same work. A rank is late in a step if it needs more
 /// time of its own (without exposed communication) than the median of the others, by 2 % of the
 /// step and by four standard deviations of what is usual between ranks; it is a straggler if it is

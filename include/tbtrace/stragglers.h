@@ -42,6 +42,45 @@ struct Straggler {
   std::optional<std::int64_t> peer;
 };
 
+/// What a rank waited for others, and they for it.
+struct RankWaits {
+  std::int64_t rank = 0;
+  std::uint64_t collectives = 0;     ///< matched ones that it took part in
+  std::int64_t wait_ns = 0;          ///< for others, in all collectives
+  std::int64_t exposed_wait_ns = 0;  ///< the part in which it computed nothing
+  std::uint64_t late_count = 0;      ///< how often it arrived last, as far as the clocks tell
+  /// Its exposed time in collectives whose waits are known, since all of their ranks were given.
+  std::int64_t known_exposed_ns = 0;
+  /// In its steps: it waited for other ranks in sends and receives, and computed nothing. In a
+  /// pipeline these are its bubbles. Unknown if it has none whose wait is known, no steps, or a
+  /// record that is a sample.
+  std::optional<std::int64_t> bubble_ns = {};
+  std::int64_t steps_ns = 0;  ///< the duration of its steps
+
+  /// Of its steps.
+  std::optional<double> bubble_share() const;
+};
+
+/// A rank that others waited for in one step, while its other steps are like theirs.
+struct Pause {
+  std::int64_t rank = 0;
+  std::int64_t step = 0;       ///< its number
+  std::size_t place = 0;       ///< in the compared steps, from 0
+  std::int64_t excess_ns = 0;  ///< how much more time than other ranks it needed
+  double share = 0;            ///< of the time of all compared steps
+  StragglerCause cause = StragglerCause::unknown;
+  bool is_silent = false;  ///< most of it, its host recorded nothing
+};
+
+/// Ranks that were last in most of what other ranks waited for, where there are too few steps to
+/// tell a straggler from chance.
+struct LateArrivals {
+  std::vector<std::int64_t> ranks;
+  std::uint64_t late = 0;         ///< how often one of them was last
+  std::uint64_t collectives = 0;  ///< of those whose last rank is known
+  StragglerCause cause = StragglerCause::unknown;
+};
+
 struct StragglerResult {
   std::vector<Straggler> stragglers;  ///< the costliest first; usually empty
   std::size_t compared_steps = 0;     ///< that at least two ranks have
@@ -49,12 +88,22 @@ struct StragglerResult {
   /// can be told from chance: more with few ranks and steps, and where steps differ much.
   double least_share = 0;
   std::string why_not_compared;  ///< a sentence for people; empty if steps were compared
+  std::vector<Pause> pauses;     ///< of ranks that are no stragglers, the longest first; at most 3
+  std::optional<LateArrivals> late_arrivals;  ///< if no steps were compared for want of steps
+  std::vector<RankWaits> waits;               ///< by rank of the job
 };
 
 /// `rank 5 holds up the job: ...`, a sentence for people without a full stop.
 std::string straggler_text(const Straggler& straggler);
 
-/// For people: a sentence for each straggler; that there is none; or why that is not known.
+/// `rank 1 held up the job once: ...`, likewise.
+std::string pause_text(const Pause& pause, std::size_t compared_steps);
+
+/// `bubbles of the pipeline: ...`, likewise; empty if no rank has any that are known.
+std::string bubble_text(std::span<const RankWaits> waits);
+
+/// For people: a sentence for each straggler and pause; that there is none; or why that is not
+/// known.
 std::vector<std::string> straggler_lines(const StragglerResult& result);
 
 /// What to do about it.

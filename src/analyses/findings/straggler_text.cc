@@ -2,15 +2,39 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
 #include <tbtrace/stragglers.h>
 
+#include "base/bounded_sum.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace {
 namespace {
+
+/// `late launches`.
+std::string_view late_cause(StragglerCause cause) {
+  switch (cause) {
+    case StragglerCause::compute:
+      return "longer or more kernels";
+    case StragglerCause::input:
+      return "waits for data";
+    case StragglerCause::launch:
+      return "late launches";
+    case StragglerCause::memory:
+      return "allocations";
+    case StragglerCause::network:
+      return "slow transfers";
+    case StragglerCause::garbage_collection:
+      return "garbage collection";
+    case StragglerCause::unknown:
+      break;
+  }
+  return "what the traces do not show";
+}
 
 std::string_view reason(StragglerCause cause) {
   switch (cause) {
@@ -30,6 +54,20 @@ std::string_view reason(StragglerCause cause) {
       break;
   }
   return "the traces do not show why";
+}
+
+std::string late_text(const LateArrivals& late) {
+  std::string ranks = late.ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t at = 0; at < late.ranks.size(); ++at) {
+    if (at > 0) ranks += at + 1 == late.ranks.size() ? " and " : ", ";
+    ranks += std::to_string(late.ranks[at]);
+  }
+  std::string text = fmt::format("{} came last in {} of {} collectives that ranks waited in", ranks,
+                                 late.late, late.collectives);
+  if (late.cause != StragglerCause::unknown) {
+    text += fmt::format(", mostly by {}", late_cause(late.cause));
+  }
+  return text;
 }
 
 }  // namespace
@@ -52,17 +90,73 @@ std::string straggler_text(const Straggler& straggler) {
                                     : reason(straggler.cause));
 }
 
+std::string pause_text(const Pause& pause, std::size_t compared_steps) {
+  const double ms = static_cast<double>(pause.excess_ns) / 1e6;
+  constexpr double kSecond = 1000;
+  return fmt::format(
+      "rank {} held up the job once: {} longer in step {} (number {} of {} steps); {}", pause.rank,
+      ms < kSecond ? fmt::format("{:.2f} ms", ms) : fmt::format("{:.2f} s", ms / kSecond),
+      pause.step, pause.place + 1, compared_steps,
+      pause.is_silent ? "its host recorded nothing meanwhile" : reason(pause.cause));
+}
+
+std::optional<double> RankWaits::bubble_share() const {
+  if (!bubble_ns || steps_ns <= 0) return std::nullopt;
+  return static_cast<double>(*bubble_ns) / static_cast<double>(steps_ns);
+}
+
+std::string bubble_text(std::span<const RankWaits> waits) {
+  const RankWaits* least = nullptr;
+  const RankWaits* most = nullptr;
+  std::int64_t bubbles = 0;
+  std::int64_t steps = 0;
+  for (const RankWaits& one : waits) {
+    const std::optional<double> share = one.bubble_share();
+    if (!share) continue;
+    add_bounded(bubbles, *one.bubble_ns);
+    add_bounded(steps, one.steps_ns);
+    if (least == nullptr || *share < *least->bubble_share()) least = &one;
+    if (most == nullptr || *share > *most->bubble_share()) most = &one;
+  }
+  if (most == nullptr || bubbles == 0) return {};
+  const auto of_rank = [](const RankWaits& one) {
+    return fmt::format("{:.1f} % (rank {})", 100 * *one.bubble_share(), one.rank);
+  };
+  return fmt::format(
+      "bubbles of the pipeline: ranks wait in sends and receives and compute nothing for {:.1f} % "
+      "of their steps, from {} to {}",
+      100 * static_cast<double>(bubbles) / static_cast<double>(steps), of_rank(*least),
+      of_rank(*most));
+}
+
 std::vector<std::string> straggler_lines(const StragglerResult& result) {
   if (!result.why_not_compared.empty()) {
-    return {"whether a rank holds up the job is not known: " + result.why_not_compared};
+    std::vector<std::string> lines = {"whether a rank holds up the job is not known: " +
+                                      result.why_not_compared};
+    if (result.late_arrivals) lines.push_back(late_text(*result.late_arrivals));
+    return lines;
   }
   std::vector<std::string> lines;
   for (const Straggler& one : result.stragglers) lines.push_back(straggler_text(one));
-  if (lines.empty()) {
+  for (const Pause& pause : result.pauses) {
+    lines.push_back(pause_text(pause, result.compared_steps));
+  }
+  if (result.stragglers.empty() && result.least_share >= 1) {
     lines.push_back(fmt::format(
-        "no rank holds up the job by more than {:.0f} % of a step, the least that the {} "
+        "whether a rank holds up the job in other steps too cannot be told: the {} compared steps "
+        "differ too much",
+        result.compared_steps));
+    if (result.pauses.empty()) {
+      lines.back() = fmt::format(
+          "whether a rank holds up the job cannot be told: the {} compared steps differ too much",
+          result.compared_steps);
+    }
+  } else if (result.stragglers.empty()) {
+    lines.push_back(fmt::format(
+        "{}no rank holds up the job by more than {:.0f} % of a step, the least that the {} "
         "compared steps can tell from chance",
-        std::ceil(100 * result.least_share), result.compared_steps));
+        result.pauses.empty() ? "" : "in the other steps ", std::ceil(100 * result.least_share),
+        result.compared_steps - result.pauses.size()));
   }
   return lines;
 }

@@ -38,6 +38,10 @@ DetailedSummary detailed_summary(std::span<const TraceSummary> summaries,
       const std::optional<std::size_t> at = summary_of_rank(summaries, straggler.rank);
       if (at && !summaries[*at].is_of_partial) return {*at, DetailReason::straggler};
     }
+    for (const Pause& pause : stragglers->pauses) {
+      const std::optional<std::size_t> at = summary_of_rank(summaries, pause.rank);
+      if (at && !summaries[*at].is_of_partial) return {*at, DetailReason::pause};
+    }
   }
   // Partials have no page of a trace, so a trace beside them comes before them.
   const auto trace = std::ranges::find(summaries, false, &TraceSummary::is_of_partial);

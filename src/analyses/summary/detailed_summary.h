@@ -13,6 +13,7 @@ namespace tbtrace::analyses {
 enum class DetailReason : std::uint8_t {
   died,       ///< the only one whose window was open when its process died
   straggler,  ///< its rank holds up the job
+  pause,      ///< its rank held up the job once
   first,      ///< none of them is known to matter more than the others
 };
 

@@ -8,7 +8,9 @@
 
 #include <tbtrace/summary.h>
 
+#include "analyses/findings/communication_rule.h"
 #include "analyses/summary/detailed_summary.h"
+#include "base/share.h"
 
 namespace tbtrace {
 namespace {
@@ -40,6 +42,64 @@ Finding finding_of(const Straggler& straggler) {
   return finding;
 }
 
+Finding finding_of(const Pause& pause, std::size_t compared_steps) {
+  Finding finding = {.id = "pause",
+                     .title = "The job waited for this rank once",
+                     .remedy = std::string(straggler_remedy(pause.cause)),
+                     .evidence = {}};
+  if (pause.is_silent) {
+    finding.remedy =
+        "find out what held up its host then: Python's garbage collection "
+        "(gc.freeze(), gc.collect() between steps), another process, its file system; "
+        "record this rank with Python stacks (with_stack=True)";
+  }
+  finding.evidence.push_back({"longer than on other ranks", pause.excess_ns, "ns",
+                              "in step " + std::to_string(pause.step) + ", number " +
+                                  std::to_string(pause.place + 1) + " of " +
+                                  std::to_string(compared_steps)});
+  finding.share = pause.share;
+  finding.own_share = finding.share;
+  finding.gain_ns =
+      pause.excess_ns / static_cast<std::int64_t>(std::max<std::size_t>(1, compared_steps));
+  finding.is_gain_per_step = true;
+  finding.gain_how = "what others waited for the rank, mean of all steps";
+  return finding;
+}
+
+/// What the job tells of a rank's exposed communication: how much of it is waiting.
+void explain_communication(Finding& finding, const RankWaits& waits,
+                           const StragglerResult& result) {
+  const auto* const exposed = std::get_if<std::int64_t>(&finding.evidence.front().value);
+  if (exposed == nullptr || *exposed <= 0 || waits.collectives == 0) return;
+  const double waiting = std::min(1.0, share(waits.exposed_wait_ns, *exposed));
+  constexpr double kMost = 0.5;
+  constexpr double kNearlyAll = 0.8;
+  // Where waits are not known, there may be more.
+  if (waiting < kMost && share(waits.known_exposed_ns, *exposed) < kNearlyAll) return;
+  if (finding.remedy.ends_with(analyses::kWaitingIsUnknown)) {
+    finding.remedy.resize(finding.remedy.size() - analyses::kWaitingIsUnknown.size());
+  }
+  finding.evidence.push_back({"the part of it that waits for other ranks", waiting, "share", ""});
+  if (const std::optional<double> bubbles = waits.bubble_share()) {
+    finding.evidence.push_back({"bubbles of the pipeline, of the steps", *bubbles, "share", ""});
+    if (share(*waits.bubble_ns, *exposed) >= kMost) {
+      finding.title = "The pipeline has bubbles: its stages wait for each other";
+      return;
+    }
+  }
+  if (waiting < kMost) return;
+  std::string whom = "most of it waits for ranks that come later: ";
+  if (!result.stragglers.empty() && result.stragglers.front().rank != waits.rank) {
+    whom += "rank " + std::to_string(result.stragglers.front().rank) + " holds up the job";
+  } else if (!result.pauses.empty() && result.pauses.front().rank != waits.rank) {
+    whom += "rank " + std::to_string(result.pauses.front().rank) + " in step " +
+            std::to_string(result.pauses.front().step);
+  } else {
+    whom += "`tbtrace collectives` says for which";
+  }
+  finding.remedy = waiting >= kNearlyAll ? whom : whom + "; " + finding.remedy;
+}
+
 }  // namespace
 
 void add_straggler_findings(std::vector<TraceSummary>& summaries, const StragglerResult& result) {
@@ -48,8 +108,22 @@ void add_straggler_findings(std::vector<TraceSummary>& summaries, const Straggle
     if (!at) continue;
     std::vector<Finding>& findings = summaries[*at].findings;
     findings.push_back(finding_of(straggler));
-    std::ranges::stable_sort(
-        findings, [](const Finding& one, const Finding& other) { return one.is_before(other); });
+  }
+  for (const Pause& pause : result.pauses) {
+    const std::optional<std::size_t> at = analyses::summary_of_rank(summaries, pause.rank);
+    if (at) summaries[*at].findings.push_back(finding_of(pause, result.compared_steps));
+  }
+  for (const RankWaits& waits : result.waits) {
+    const std::optional<std::size_t> at = analyses::summary_of_rank(summaries, waits.rank);
+    if (!at) continue;
+    for (Finding& finding : summaries[*at].findings) {
+      if (finding.id == "exposed_communication") explain_communication(finding, waits, result);
+    }
+  }
+  for (TraceSummary& summary : summaries) {
+    std::ranges::stable_sort(summary.findings, [](const Finding& one, const Finding& other) {
+      return one.is_before(other);
+    });
   }
 }
 

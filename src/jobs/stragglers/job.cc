@@ -14,10 +14,9 @@
 namespace tbtrace {
 namespace {
 
-/// The part of a wait in which the rank computed nothing.
-std::int64_t exposed_wait(const RankRecord& record, const RankCollective& part, std::int64_t wait) {
+/// The part of a collective until `end` in which the rank computed nothing.
+std::int64_t exposed_until(const RankRecord& record, const RankCollective& part, std::int64_t end) {
   std::int64_t exposed = 0;
-  const std::int64_t end = bounded_sum(part.start_ns, wait);
   for (const ExposedRange& range :
        std::span(record.exposed).subspan(part.first_exposed, part.exposed_ranges)) {
     exposed += std::max<std::int64_t>(0, std::min(range.end_ns, end) - range.start_ns);
@@ -39,8 +38,12 @@ std::vector<RankWaits> rank_waits(const JobCollectives& job,
       if (times[number].wait_ns.empty()) continue;
       const std::int64_t wait = times[number].wait_ns[at];
       add_bounded(of_rank.wait_ns, wait);
+      const RankRecord& record = job.ranks[member.rank].record;
+      const RankCollective& part = job.part(member);
       add_bounded(of_rank.exposed_wait_ns,
-                  exposed_wait(job.ranks[member.rank].record, job.part(member), wait));
+                  exposed_until(record, part, bounded_sum(part.start_ns, wait)));
+      if (!times[number].transfer_ns) continue;  // a rank without a trace may have come later
+      add_bounded(of_rank.known_exposed_ns, exposed_until(record, part, part.end_ns));
     }
   }
   return waits;
@@ -77,6 +80,7 @@ JobAnalysis analyse_job(std::vector<RankRecord> records) {
   job.waits = rank_waits(job.collectives, job.times);
   add_bubbles(job.waits, job.collectives, job.times);
   job.stragglers = find_stragglers(job.collectives, job.clocks, job.times);
+  job.stragglers.waits = job.waits;
   return job;
 }
 

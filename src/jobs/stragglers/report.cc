@@ -64,40 +64,6 @@ void emit_number(wire::JsonEmitter& json, std::string_view name, bool is_known, 
   }
 }
 
-/// Of the rank's steps.
-std::optional<double> bubble_share(const RankWaits& waits) {
-  if (!waits.bubble_ns || waits.steps_ns <= 0) return std::nullopt;
-  return static_cast<double>(*waits.bubble_ns) / static_cast<double>(waits.steps_ns);
-}
-
-/// `bubbles of the pipeline: ...`; nothing if no rank has any that are known.
-void add_bubble_note(AnalysisReport& report, const JobAnalysis& job) {
-  const RankWaits* least = nullptr;
-  const RankWaits* most = nullptr;
-  std::int64_t bubbles = 0;
-  std::int64_t steps = 0;
-  for (const RankWaits& waits : job.waits) {
-    const std::optional<double> share = bubble_share(waits);
-    if (!share) continue;
-    add_bounded(bubbles, *waits.bubble_ns);
-    add_bounded(steps, waits.steps_ns);
-    if (least == nullptr || *share < *bubble_share(*least)) least = &waits;
-    if (most == nullptr || *share > *bubble_share(*most)) most = &waits;
-  }
-  if (most == nullptr || bubbles == 0) return;
-  const auto percent = [](std::int64_t part, std::int64_t whole) {
-    const auto tenths = std::llround(1000 * static_cast<double>(part) / static_cast<double>(whole));
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
-  };
-  const auto of_rank = [&](const RankWaits& waits) {
-    return percent(*waits.bubble_ns, waits.steps_ns) + " (rank " + std::to_string(waits.rank) + ")";
-  };
-  report.notes.push_back(
-      "bubbles of the pipeline: ranks wait in sends and receives and compute nothing for " +
-      percent(bubbles, steps) + " of their steps, from " + of_rank(*least) + " to " +
-      of_rank(*most));
-}
-
 std::string ranks_json(const JobAnalysis& job) {
   std::string text;
   wire::JsonEmitter json(text);
@@ -122,8 +88,8 @@ std::string ranks_json(const JobAnalysis& job) {
     } else {
       json.null();
     }
-    emit_number(json, "bubble_share", bubble_share(waits).has_value(),
-                bubble_share(waits).value_or(0));
+    emit_number(json, "bubble_share", waits.bubble_share().has_value(),
+                waits.bubble_share().value_or(0));
     json.key("clock_reference");
     if (clock.is_known) {
       json.integer(clock.reference);
@@ -210,7 +176,9 @@ void add_notes(AnalysisReport& report, const JobAnalysis& job) {
     report.notes.push_back(std::move(note));
   }
   for (const std::string& note : job.collectives.notes) report.notes.push_back(note);
-  add_bubble_note(report, job);
+  if (std::string bubbles = bubble_text(job.waits); !bubbles.empty()) {
+    report.notes.push_back(std::move(bubbles));
+  }
   for (std::string& line : straggler_lines(job.stragglers)) report.notes.push_back(std::move(line));
 }
 
@@ -270,7 +238,7 @@ constexpr RankColumn kRankColumns[] = {
     RankColumn::of<&RankWaits::exposed_wait_ns>("exposed_wait_ns", {}, 4),
     RankColumn::of<&RankWaits::late_count>("late_count", {}, 5),
     RankColumn::of<&RankWaits::bubble_ns>("bubble_ns", {}, 6),
-    RankColumn::of<bubble_share>("bubble_share", {}, 7),
+    RankColumn::of<[](const RankRow& row) { return row.bubble_share(); }>("bubble_share", {}, 7),
     RankColumn::of<of_known_clock<&RankClock::offset_ns>>("clock_offset_ns", {}, 8),
     RankColumn::of<of_known_clock<&RankClock::error_ns>>("clock_error_ns", {}, 9),
     RankColumn::of<of_known_clock<&RankClock::drift_ppm>>("clock_drift_ppm", {}, 10),

@@ -13,6 +13,7 @@
 
 #include <tbtrace/job_analysis.h>
 
+#include "base/bounded_sum.h"
 #include "jobs/stragglers/slow_links.h"
 #include "jobs/stragglers/step_figures.h"
 #include "statistics/distributions.h"
@@ -25,6 +26,15 @@ using jobs::StepFigures;
 
 // docs/ranks.md says why.
 constexpr double kLeastShare = 0.02;  // of the median step
+/// What one step of a rank has to take longer, of the median step, to be worth a sentence; and how
+/// much less every other rank and step may.
+constexpr double kPauseOfStep = 0.5;
+constexpr double kOthersOfPause = 0.2;
+constexpr std::size_t kMostPauses = 3;
+constexpr double kSilentOfPause = 0.5;
+/// Of what ranks waited for: what a few ranks have to be last for to be named, and how few.
+constexpr double kLateOfWaits = 0.8;
+constexpr std::size_t kRanksPerLate = 3;
 /// How likely it may be that chance makes a rank of a job without stragglers look late.
 constexpr double kByChance = 5e-4;
 constexpr double kLeastDeviations = 2;    // of what is usual between steps
@@ -121,7 +131,18 @@ class StragglerSearch {
         excesses_[rank].push_back(figures.excess(rank, step));
       }
     }
+    find_pauses();
     usual_ = usual_deviation(excesses_);
+  }
+
+  /// Those of ranks that are no stragglers.
+  std::vector<Pause> pauses(const std::vector<Straggler>& stragglers) const {
+    std::vector<Pause> found = pauses_;
+    std::erase_if(found, [&](const Pause& pause) {
+      return std::ranges::any_of(stragglers,
+                                 [&](const Straggler& one) { return one.rank == pause.rank; });
+    });
+    return found;
   }
 
   std::vector<Straggler> run() const {
@@ -139,11 +160,74 @@ class StragglerSearch {
 
   /// Of a rank that is late in all steps.
   double least_share() const {
-    const std::size_t steps = figures_.steps().size();
+    const std::size_t steps = figures_.steps().size() - pauses_.size();
     return median_step_ > 0 ? limit_for(steps, steps) / median_step_ : 0;
   }
 
  private:
+  /// A step that one rank takes far longer in than anybody in any other step says nothing about
+  /// what is usual, so it is compared no further.
+  void find_pauses() {
+    struct Place {
+      std::size_t rank;
+      std::size_t step;
+    };
+    std::vector<Place> places;
+    for (std::size_t rank = 0; rank < excesses_.size(); ++rank) {
+      for (std::size_t step = 0; step < excesses_[rank].size(); ++step) {
+        if (excesses_[rank][step].is_known) places.push_back({rank, step});
+      }
+    }
+    const auto excess = [&](const Place& place) -> const StepExcess& {
+      return excesses_[place.rank][place.step];
+    };
+    std::ranges::stable_sort(places, std::ranges::greater(),
+                             [&](const Place& place) { return excess(place).total; });
+    std::vector<Place> found;
+    for (const Place& place : places) {
+      const bool is_pause = excess(place).total >= kPauseOfStep * median_step_ &&
+                            excess(place).waited >= kWaited * excess(place).total;
+      if (!is_pause) break;
+      found.push_back(place);
+    }
+    const std::size_t steps = figures_.steps().size();
+    if (found.empty() || found.size() > kMostPauses || found.size() * 3 > steps) return;
+    if (found.size() < places.size() &&
+        excess(places[found.size()]).total > kOthersOfPause * excess(found.back()).total) {
+      return;
+    }
+    for (std::size_t at = 0; at < found.size(); ++at) {  // each step and rank once
+      for (std::size_t other = 0; other < at; ++other) {
+        if (found[at].step == found[other].step || found[at].rank == found[other].rank) return;
+      }
+    }
+    double all = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+      all += figures_.at(found.front().rank, step).duration;
+    }
+    for (const Place& place : found) pauses_.push_back(pause_of(place.rank, place.step, all));
+    for (const Place& place : found) {
+      for (std::vector<StepExcess>& of_rank : excesses_) of_rank[place.step].is_known = false;
+    }
+  }
+
+  Pause pause_of(std::size_t rank, std::size_t step, double all_steps) const {
+    const StepExcess& excess = excesses_[rank][step];
+    Pause pause = {.rank = job_.ranks[rank].rank,
+                   .step = figures_.steps()[step],
+                   .place = step,
+                   .excess_ns = std::llround(excess.total),
+                   .share = all_steps > 0 ? std::min(1.0, excess.total / all_steps) : 0,
+                   .cause = StragglerCause::unknown,
+                   .is_silent = excess.silent >= kSilentOfPause * excess.total};
+    const auto most =
+        static_cast<std::size_t>(std::ranges::max_element(excess.times) - excess.times.begin());
+    if (excess.times[most] >= kExplained * excess.total) {
+      pause.cause = cause_of(static_cast<RankTime>(most));
+    }
+    return pause;
+  }
+
   /// Above which a rank is late in a step; nullopt if it is not late in enough steps.
   std::optional<double> limit_of(std::size_t rank) const {
     std::vector<double> totals;
@@ -228,7 +312,58 @@ class StragglerSearch {
   const double median_step_;
   std::vector<std::vector<StepExcess>> excesses_;  // by rank, then by step
   UsualDeviation usual_;
+  std::vector<Pause> pauses_;
 };
+
+/// Who was last in what most of the waiting was for, if these are few ranks.
+std::optional<LateArrivals> late_arrivals(const JobCollectives& job, const StepFigures& figures,
+                                          std::span<const CollectiveTimes> times) {
+  if (figures.is_pipeline() || figures.steps().empty()) return std::nullopt;
+  struct Last {
+    std::size_t rank = 0;
+    std::int64_t waited_ns = 0;
+    std::uint64_t count = 0;
+  };
+  std::vector<Last> ranks(job.ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank].rank = rank;
+  LateArrivals found;
+  std::int64_t waited_ns = 0;
+  for (const CollectiveTimes& one : times) {
+    if (!one.last_rank || !one.wait_max_ns) continue;
+    const auto rank = std::ranges::find(job.ranks, *one.last_rank, &JobRank::rank);
+    Last& last = ranks[static_cast<std::size_t>(rank - job.ranks.begin())];
+    ++last.count;
+    ++found.collectives;
+    add_bounded(last.waited_ns, *one.wait_max_ns);
+    add_bounded(waited_ns, *one.wait_max_ns);
+  }
+  const double steps = figures.median_duration() * static_cast<double>(figures.steps().size());
+  if (static_cast<double>(waited_ns) < kLeastShare * steps) return std::nullopt;
+  std::ranges::stable_sort(ranks, std::ranges::greater(), &Last::waited_ns);
+  std::array<double, kRankTimes> excess = {};
+  double total = 0;
+  std::int64_t explained_ns = 0;
+  for (const Last& last : ranks) {
+    if (static_cast<double>(explained_ns) >= kLateOfWaits * static_cast<double>(waited_ns)) break;
+    add_bounded(explained_ns, last.waited_ns);
+    found.late += last.count;
+    found.ranks.push_back(job.ranks[last.rank].rank);
+    for (std::size_t step = 0; step < figures.steps().size(); ++step) {
+      const StepExcess of_step = figures.excess(last.rank, step);
+      if (!of_step.is_known) continue;
+      total += of_step.total;
+      for (std::size_t kind = 0; kind < kRankTimes; ++kind) excess[kind] += of_step.times[kind];
+    }
+  }
+  const std::size_t few = std::max<std::size_t>(1, job.ranks.size() / kRanksPerLate);
+  if (found.ranks.empty() || found.ranks.size() > few) return std::nullopt;
+  std::ranges::sort(found.ranks);
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(excess) - excess.begin());
+  if (total > 0 && excess[most] >= kExplained * total) {
+    found.cause = cause_of(static_cast<RankTime>(most));
+  }
+  return found;
+}
 
 std::string why_not_compared(const JobCollectives& job, const StepFigures& figures) {
   if (job.ranks.size() < 2) return "one rank cannot be compared with others";
@@ -254,10 +389,14 @@ StragglerResult find_stragglers(const JobCollectives& job, std::span<const RankC
   StragglerResult result;
   const StepFigures figures(job, clocks);
   result.why_not_compared = why_not_compared(job, figures);
-  if (!result.why_not_compared.empty()) return result;
+  if (!result.why_not_compared.empty()) {
+    result.late_arrivals = late_arrivals(job, figures, times);
+    return result;
+  }
   result.compared_steps = figures.steps().size();
   const StragglerSearch search(job, figures);
   result.stragglers = search.run();
+  result.pauses = search.pauses(result.stragglers);
   result.least_share = search.least_share();
   for (Straggler& link : jobs::slow_links(job, times, figures)) {
     const bool is_known = std::ranges::any_of(

@@ -149,7 +149,9 @@ void add_slowest_step(const TraceSummary& summary, EntriesOf entries) {
                           {"part", text_cell(step.part)},
                           {"part_more_ns", step.part_more_ns},
                           {"range", text_cell(step.range)},
-                          {"range_more_ns", step.range_more_ns}});
+                          {"range_more_ns", step.range_more_ns},
+                          {"compilation_ns", step.compilation_ns},
+                          {"mean_of_others_ns", step.mean_of_others_ns}});
 }
 
 void add_operators(const TraceSummary& summary, EntriesOf entries) {

@@ -136,20 +136,27 @@ std::string left_out_steps_part(const StepBreakdown& steps) {
 std::string slowest_step_part(const TraceSummary& summary) {
   if (!summary.slowest_step) return {};
   const SlowestStep& step = *summary.slowest_step;
-  if (step.duration_ns == step.median_ns) return {};  // all are alike
   const double more =
       share(step.duration_ns - step.median_ns, std::max<std::int64_t>(step.median_ns, 1));
+  constexpr double kNotable = 0.10;  // less is what steps differ by anyhow
+  if (more < kNotable) return {};
   std::string text = "slowest step: " + std::to_string(step.number) + ", " +
                      cell("time_ns", step.duration_ns) + ", " + cell("share", more) +
                      " above the median of " + cell("time_ns", step.median_ns);
-  // Less is what steps differ by anyhow.
-  constexpr double kNotable = 0.05;
-  if (more >= kNotable && !step.part.empty()) {
+  const double compiling = share(step.compilation_ns, std::max<std::int64_t>(step.duration_ns, 1));
+  constexpr double kCompiling = 0.5;  // of what it is longer than the median
+  if (step.compilation_ns >= kCompiling * static_cast<double>(step.duration_ns - step.median_ns)) {
+    text += "; " + cell("share", compiling) + " of it is compilation and autotuning";
+  } else if (!step.part.empty()) {
     text += "; above their own medians: the time of " + step.part + " by " +
             cell("time_ns", step.part_more_ns);
     if (!step.range.empty()) {
       text += ", the self time of " + step.range + " by " + cell("time_ns", step.range_more_ns);
     }
+  }
+  constexpr double kDominates = 1;  // twice the median
+  if (more >= kDominates) {
+    text += "; the mean of the other steps is " + cell("time_ns", step.mean_of_others_ns);
   }
   return cell("text", text) + "\n";
 }
@@ -435,6 +442,7 @@ std::string detail_heading(const std::vector<TraceSummary>& summaries,
   const std::string name = writers::names_of(summaries)[detailed.at];
   const char* why = ", the first trace";
   if (detailed.reason == analyses::DetailReason::straggler) why = ", which holds up the job";
+  if (detailed.reason == analyses::DetailReason::pause) why = ", which held up the job once";
   if (detailed.reason == analyses::DetailReason::died) {
     why = ", which was being recorded when the process ended";
   }
@@ -470,6 +478,8 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
     page += lines_of(summaries, options) + "\n";
     if (options.stragglers) {
       for (const std::string& line : straggler_lines(*options.stragglers)) page += line + "\n";
+      const std::string bubbles = bubble_text(options.stragglers->waits);
+      if (!bubbles.empty()) page += bubbles + "\n";
       page += "\n";
     }
     if (!summary.is_of_partial) page += detail_heading(summaries, detailed);

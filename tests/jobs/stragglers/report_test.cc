@@ -88,6 +88,86 @@ TEST(JobReports, AStragglerIsAFindingOfItsRank) {
   EXPECT_EQ(summaries[1].findings[0].gain_ns, 500'000);
 }
 
+/// A rank with communication that nothing hides, as findings() say it.
+TraceSummary with_communication(std::int64_t rank, std::int64_t exposed_ns) {
+  TraceSummary summary;
+  summary.run.identity.rank = rank;
+  Finding& finding = summary.findings.emplace_back();
+  finding.id = "exposed_communication";
+  finding.remedy =
+      "use fewer ranks; how much of it is waiting, the traces of all ranks tell "
+      "(tbtrace summary FOLDER)";
+  finding.evidence = {{"communication without computation", exposed_ns, "ns", ""}};
+  finding.share = finding.own_share = 0.3;
+  return summary;
+}
+
+TEST(JobReports, SayHowMuchOfExposedCommunicationIsWaiting) {
+  const auto remedy_with = [](std::int64_t wait_ns) {
+    std::vector<TraceSummary> summaries = {with_communication(0, 1'000'000)};
+    StragglerResult result;
+    result.waits = {
+        {.rank = 0, .collectives = 10, .exposed_wait_ns = wait_ns, .known_exposed_ns = 1'000'000}};
+    result.pauses = {{.rank = 3, .step = 7}};
+    add_straggler_findings(summaries, result);
+    EXPECT_EQ(summaries[0].findings[0].evidence.back().value,
+              Cell(static_cast<double>(wait_ns) / 1e6));
+    return summaries[0].findings[0].remedy;
+  };
+  EXPECT_EQ(remedy_with(100'000), "use fewer ranks");
+  EXPECT_EQ(remedy_with(600'000),
+            "most of it waits for ranks that come later: rank 3 in step 7; use fewer ranks");
+  EXPECT_EQ(remedy_with(900'000), "most of it waits for ranks that come later: rank 3 in step 7");
+}
+
+TEST(JobReports, SayNothingOfWaitsThatAreNotKnown) {
+  std::vector<TraceSummary> summaries = {with_communication(0, 1'000'000)};
+  StragglerResult result;
+  result.waits = {
+      {.rank = 0, .collectives = 10, .exposed_wait_ns = 10'000, .known_exposed_ns = 300'000}};
+  const Finding before = summaries[0].findings[0];
+  add_straggler_findings(summaries, result);
+  EXPECT_EQ(summaries[0].findings[0].remedy, before.remedy);
+  EXPECT_THAT(summaries[0].findings[0].evidence, SizeIs(1));
+}
+
+TEST(JobReports, NameTheBubblesOfAPipeline) {
+  std::vector<TraceSummary> summaries = {with_communication(0, 1'000'000)};
+  StragglerResult result;
+  result.waits = {{.rank = 0,
+                   .collectives = 10,
+                   .exposed_wait_ns = 900'000,
+                   .bubble_ns = 900'000,
+                   .steps_ns = 3'000'000}};
+  EXPECT_EQ(bubble_text(result.waits),
+            "bubbles of the pipeline: ranks wait in sends and receives and compute nothing for "
+            "30.0 % of their steps, from 30.0 % (rank 0) to 30.0 % (rank 0)");
+  add_straggler_findings(summaries, result);
+  EXPECT_THAT(summaries[0].findings[0].title, HasSubstr("bubbles"));
+  EXPECT_EQ(summaries[0].findings[0].remedy, "use fewer ranks") << "that of sends and receives";
+  EXPECT_EQ(bubble_text({}), "");
+}
+
+TEST(JobReports, APauseIsAFindingOfItsRank) {
+  std::vector<TraceSummary> summaries(2);
+  summaries[1].run.identity.rank = 1;
+  StragglerResult result;
+  result.compared_steps = 10;
+  result.pauses = {{.rank = 1,
+                    .step = 15,
+                    .place = 5,
+                    .excess_ns = 2'000'000'000,
+                    .share = 0.9,
+                    .is_silent = true}};
+  add_straggler_findings(summaries, result);
+  EXPECT_THAT(summaries[0].findings, IsEmpty());
+  ASSERT_THAT(summaries[1].findings, SizeIs(1));
+  EXPECT_EQ(summaries[1].findings[0].id, "pause");
+  EXPECT_EQ(summaries[1].findings[0].gain_ns, 200'000'000);
+  EXPECT_EQ(summaries[1].findings[0].evidence[0].event, "in step 15, number 6 of 10");
+  EXPECT_THAT(summaries[1].findings[0].remedy, HasSubstr("garbage collection"));
+}
+
 TEST(JobNames, AreStable) {
   EXPECT_EQ(matched_by_name(MatchedBy::pair), "pair");
   EXPECT_EQ(unmatched_reason_name(UnmatchedReason::times_contradict), "times_contradict");

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -221,6 +222,101 @@ TEST(Stragglers, TwoStepsAreTooFew) {
   EXPECT_THAT(result.stragglers, IsEmpty());
   EXPECT_THAT(result.why_not_compared, HasSubstr("fewer than three steps"));
   EXPECT_THAT(straggler_lines(result), ElementsAre(HasSubstr("is not known")));
+}
+
+TEST(Stragglers, OnePauseIsAnEventOfItsRank) {
+  for (const std::size_t ranks : {2U, 8U}) {
+    MadeJob job(ranks, 10);
+    job.at(1, 5, RankTime::launch) += 2000 * kMs;
+    job.silent_[1][5] = 2000 * kMs;
+    const StragglerResult result = job.stragglers();
+    EXPECT_THAT(result.stragglers, IsEmpty());
+    ASSERT_THAT(result.pauses, SizeIs(1)) << ranks;
+    const Pause& pause = result.pauses[0];
+    EXPECT_EQ(pause.rank, 1);
+    EXPECT_EQ(pause.step, 15);
+    EXPECT_EQ(pause.place, 5U);
+    EXPECT_NEAR(static_cast<double>(pause.excess_ns), 2e9, 1e6);
+    EXPECT_TRUE(pause.is_silent);
+    EXPECT_LT(result.least_share, 0.1) << "the other steps can be compared";
+    EXPECT_THAT(straggler_lines(result),
+                ElementsAre("rank 1 held up the job once: 2.00 s longer in step 15 (number 6 of 10 "
+                            "steps); its host recorded nothing meanwhile",
+                            HasSubstr("in the other steps no rank holds up the job by more than")));
+  }
+}
+
+TEST(Stragglers, APauseHasTheCauseOfItsTime) {
+  MadeJob job(4, 10);
+  job.at(2, 3, RankTime::input) += 300 * kMs;
+  const StragglerResult result = job.stragglers();
+  ASSERT_THAT(result.pauses, SizeIs(1));
+  EXPECT_EQ(result.pauses[0].cause, StragglerCause::input);
+  EXPECT_FALSE(result.pauses[0].is_silent);
+  EXPECT_THAT(straggler_lines(result)[0], HasSubstr("it waits for its data"));
+}
+
+TEST(Stragglers, StepsThatAllDifferAreNoPauses) {
+  MadeJob job(4, 8);
+  for (std::size_t step = 0; step < 8; ++step) {
+    job.at(step % 4, step, RankTime::compute) += static_cast<std::int64_t>(step + 5) * 8 * kMs;
+  }
+  EXPECT_THAT(job.stragglers().pauses, IsEmpty());
+}
+
+TEST(Stragglers, ALimitOfAWholeStepIsNone) {
+  StragglerResult result;
+  result.compared_steps = 10;
+  result.least_share = 1763;
+  EXPECT_THAT(straggler_lines(result),
+              ElementsAre("whether a rank holds up the job cannot be told: the 10 compared steps "
+                          "differ too much"));
+}
+
+/// One step of eight ranks with many all-reduces, of which some ranks are last in each.
+StragglerResult of_one_step(const std::vector<std::int64_t>& late) {
+  std::vector<RankRecord> records;
+  std::vector<std::int64_t> ranks;
+  for (std::int64_t rank = 0; rank < 8; ++rank) {
+    ranks.push_back(rank);
+    records.push_back(record_of(rank));
+  }
+  constexpr std::int64_t kCollectives = 40;
+  for (std::int64_t number = 0; number < kCollectives; ++number) {
+    const std::int64_t last = late[static_cast<std::size_t>(number) % late.size()];
+    for (std::int64_t rank = 0; rank < 8; ++rank) {
+      const std::int64_t start = number * kMs + (rank == last ? 500 * kUs : 100 * kUs);
+      add_collective(records[static_cast<std::size_t>(rank)], CollectiveKind::all_reduce,
+                     group_of("0", ranks), start, number * kMs + 600 * kUs, number)
+          .step = 3;
+    }
+  }
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    RankStep step = {.number = 3, .start_ns = 0, .end_ns = kCollectives * kMs};
+    const bool is_late = std::ranges::find(late, static_cast<std::int64_t>(rank)) != late.end();
+    of(step.time_ns, RankTime::compute) = 4 * kMs;
+    of(step.time_ns, RankTime::launch) = is_late ? 12 * kMs : 2 * kMs;
+    of(step.time_ns, RankTime::communication) = kCollectives * kMs -
+                                                of(step.time_ns, RankTime::compute) -
+                                                of(step.time_ns, RankTime::launch);
+    step.kernels = 100;
+    records[rank].steps.push_back(step);
+  }
+  return analyse_job(std::move(records)).stragglers;
+}
+
+TEST(Stragglers, OfOneStepTheRanksThatCameLast) {
+  const StragglerResult result = of_one_step({0, 6});
+  EXPECT_THAT(result.why_not_compared, HasSubstr("fewer than three steps"));
+  ASSERT_TRUE(result.late_arrivals);
+  EXPECT_THAT(result.late_arrivals->ranks, ElementsAre(0, 6));
+  EXPECT_EQ(result.late_arrivals->cause, StragglerCause::launch);
+  EXPECT_THAT(straggler_lines(result),
+              ElementsAre(HasSubstr("is not known"),
+                          "ranks 0 and 6 came last in 40 of 40 collectives that ranks waited in, "
+                          "mostly by late launches"));
+  EXPECT_EQ(of_one_step({0, 1, 2, 3, 4, 5, 6, 7}).late_arrivals, std::nullopt)
+      << "all ranks in turn";
 }
 
 /// Pairs of ranks exchange messages of one size; those of the slow ones take twice as long.
