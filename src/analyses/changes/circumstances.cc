@@ -73,22 +73,96 @@ bool have_equal(std::span<const RunFigures> base, std::span<const RunFigures> ch
   return true;
 }
 
-/// The share of the time of a side that is in operators that the other side has as well.
-double share_in_common(std::span<const RunFigures> side, std::span<const RunFigures> other) {
+/// The share of the time of a side that is in operators (or kernels) that the other side has as
+/// well.
+double share_in_common(std::span<const RunFigures> side, std::span<const RunFigures> other,
+                       DiffBy by) {
+  const auto division = static_cast<std::size_t>(by);
   std::set<std::string_view> names;
   for (const RunFigures& run : other) {
-    for (const RunRow& row : run.rows[static_cast<std::size_t>(DiffBy::op)]) names.insert(row.key);
+    for (const RunRow& row : run.rows[division]) names.insert(row.key);
   }
   std::int64_t all = 0;
   std::int64_t common = 0;
   for (const RunFigures& run : side) {
-    for (const RunRow& row : run.rows[static_cast<std::size_t>(DiffBy::op)]) {
+    for (const RunRow& row : run.rows[division]) {
       if (row.key.starts_with('[')) continue;
       all += row.ns;
       if (names.contains(row.key)) common += row.ns;
     }
   }
-  return all == 0 ? 1.0 : share(common, all);
+  // Without operators nothing contradicts; without kernels nothing shows that they are the same.
+  return all == 0 ? (by == DiffBy::op ? 1.0 : 0.0) : share(common, all);
+}
+
+bool have_in_common(std::span<const RunFigures> base, std::span<const RunFigures> changed,
+                    DiffBy by) {
+  return share_in_common(base, changed, by) >= kLeastInCommon &&
+         share_in_common(changed, base, by) >= kLeastInCommon;
+}
+
+/// The mean of a quantity over runs; nullopt if one lacks it.
+std::optional<double> mean_of(std::span<const RunFigures> runs, std::string_view quantity) {
+  double sum = 0;
+  for (const RunFigures& run : runs) {
+    const std::optional<double> value = value_of(run, quantity);
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum / static_cast<double>(runs.size());
+}
+
+std::string milliseconds(double ns) { return fmt::format("{:.2f} ms", ns / 1e6); }
+
+/// If as much device work is launched by far fewer or more calls, as by CUDA graphs: that, and what
+/// it does to the idle time of the GPU. Else empty.
+std::string other_way_of_launching(std::span<const RunFigures> base,
+                                   std::span<const RunFigures> changed) {
+  constexpr double kSameWork = 0.05;
+  constexpr double kSameTime = 0.1;
+  constexpr double kFewerCalls = 2;
+  struct Sides {
+    std::optional<double> before;
+    std::optional<double> now;
+
+    bool are_known() const { return before && now && *before > 0 && *now > 0; }
+    bool differ_by(double most) const { return std::abs(*now - *before) > most * *before; }
+  };
+  const auto sides = [&](std::string_view quantity) {
+    return Sides{mean_of(base, quantity), mean_of(changed, quantity)};
+  };
+  const Sides work = sides("gpu_activities");
+  const Sides calls = sides("gpu_launches");
+  const Sides busy = sides("gpu_busy_ns");
+  const Sides idle = sides("gpu_idle_ns");
+  if (!work.are_known() || !calls.are_known() || !busy.are_known() || !idle.before || !idle.now) {
+    return {};
+  }
+  const double ratio = std::max(*calls.before, *calls.now) / std::min(*calls.before, *calls.now);
+  if (work.differ_by(kSameWork) || ratio < kFewerCalls) return {};
+  std::string text = fmt::format(
+      "The GPU's work is launched in another way: by {:.4g} calls per step before and by {:.4g} "
+      "now, for {:.4g} and {:.4g} kernels and copies.",
+      *calls.before, *calls.now, *work.before, *work.now);
+  if (busy.differ_by(kSameTime)) return text;
+  text += fmt::format(" It takes {} of GPU time before and {} now", milliseconds(*busy.before),
+                      milliseconds(*busy.now));
+  const bool has_fewer = *calls.now < *calls.before;
+  const double less_idle = *idle.before - *idle.now;
+  double change = 0;
+  for (const RunFigures& run : base)
+    change += run.mean_step_ns() / static_cast<double>(base.size());
+  for (const RunFigures& run : changed) {
+    change -= run.mean_step_ns() / static_cast<double>(changed.size());
+  }
+  constexpr double kExplained = 0.5;
+  if (has_fewer && change > 0 && less_idle >= kExplained * change) {
+    text += fmt::format(
+        "; the step is shorter because the GPU no longer waits for launches: it is idle for {} "
+        "instead of {}",
+        milliseconds(*idle.now), milliseconds(*idle.before));
+  }
+  return text + ".";
 }
 
 class Reasons {
@@ -217,11 +291,14 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
                  " is compiled (torch.compile): operators are fused there and have other names. " +
                  (does_same_work ? "A step has as many FLOPs on both sides."
                                  : "Whether it is the same model cannot be seen."));
-  } else if (share_in_common(base, changed) < kLeastInCommon ||
-             share_in_common(changed, base) < kLeastInCommon) {
+  } else if (!have_in_common(base, changed, DiffBy::op) &&
+             !have_in_common(base, changed, DiffBy::kernel)) {
     reasons.refuse(
         "The operators are others: less than half of the time is in operators that both "
         "sides have. Is it the same model?");
+  }
+  if (std::string text = other_way_of_launching(base, changed); !text.empty()) {
+    reasons.warn(std::move(text));
   }
   if (found.comparable != Comparable::no && share_a_recording(base, changed)) {
     reasons.warn("A recording is on both sides.");

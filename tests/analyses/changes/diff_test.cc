@@ -224,6 +224,32 @@ TEST(Diff, RefusesWhatIsOfDifferentThings) {
   EXPECT_THAT(reasons_of(run_with(10), empty), ElementsAre(HasSubstr("neither steps nor")));
 }
 
+TEST(Diff, ComparesTheSameKernelsUnderOtherOperators) {
+  RunFigures eager = run_with(10);
+  RunFigures graph = run_with(5, "cudaGraphLaunch");
+  for (RunFigures* const run : {&eager, &graph}) {
+    run->has_device_work = true;
+    run->rows[place(DiffBy::kernel)] = {{"gemm", 4'000'000, 80},
+                                        {"[no device work]", 6'000'000, 0}};
+  }
+  EXPECT_THAT(warnings_of(eager, graph), IsEmpty()) << "nothing is known of launches";
+  eager.quantities = {
+      {"gpu_busy_ns", 2e6}, {"gpu_idle_ns", 8e6}, {"gpu_activities", 80}, {"gpu_launches", 80}};
+  graph.quantities = {
+      {"gpu_busy_ns", 2e6}, {"gpu_idle_ns", 3e6}, {"gpu_activities", 80}, {"gpu_launches", 1}};
+  EXPECT_THAT(warnings_of(eager, graph),
+              ElementsAre("The GPU's work is launched in another way: by 80 calls per step before "
+                          "and by 1 now, for 80 and 80 kernels and copies. It takes 2.00 ms of GPU "
+                          "time before and 2.00 ms now; the step is shorter because the GPU no "
+                          "longer waits for launches: it is idle for 3.00 ms instead of 8.00 ms."));
+  EXPECT_THAT(warnings_of(graph, eager), ElementsAre(Not(HasSubstr("shorter"))));
+  graph.quantities[1].value = 7.9e6;
+  EXPECT_THAT(warnings_of(eager, graph), ElementsAre(Not(HasSubstr("shorter"))))
+      << "its idle time explains nothing";
+  graph.rows[place(DiffBy::kernel)] = {{"conv", 4'000'000, 80}};
+  EXPECT_EQ(diff({&eager, 1}, {&graph, 1})->comparable, Comparable::no) << "other kernels";
+}
+
 TEST(Diff, WarnsOfOtherCircumstances) {
   RunFigures before = run_with(10);
   RunFigures after = run_with(10);
