@@ -19,14 +19,9 @@ import tempfile
 
 # Folders that have no function here yet.
 OPEN = {
-    "attention_by_math_kernels",
-    "copy_engine_all_gather", "cute_dsl_and_hadamard_names",
-    "eager_to_cuda_graph",
-    "gpu_behind_the_host", "hybrid_ep_dispatch",
-    "mangled_name_of_5000_characters",
-    "mps_advice", "offload_copies_without_finding", "one_pause_of_one_rank",
-    "peaks_of_blackwell_ultra", "pipeline_bubble_summary", "proton_json_lines",
-    "reserved_grows_allocated_does_not", "second_half_at_time_zero", "vllm_front_end_beside_workers",
+    "copy_engine_all_gather", "cute_dsl_and_hadamard_names", "gpu_behind_the_host", "hybrid_ep_dispatch",
+    "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines", "second_half_at_time_zero",
+    "vllm_front_end_beside_workers",
 }
 CASES = {}
 
@@ -486,6 +481,83 @@ def with_stack_but_no_frames(tbtrace):
         check_lacks(text, "record with with_stack")
     found = {row["id"]: row["example"] for row in tbtrace.rows("check", "trace.json")}
     check_equal(found.get("option_without_data"), "with_stack", "in check")
+
+
+@case
+def attention_by_math_kernels(tbtrace):
+    summary = tbtrace.summary("trace.json")
+    found = {row["id"]: row for row in summary["findings"]}
+    check_equal(list(found), ["math_attention"], "findings")
+    values = {item["what"]: item["value"] for item in found["math_attention"]["evidence"]}
+    check_equal(values["of the time in which the GPU computed"], 1.0, "share of the computation")
+    check_equal(values["calls of _scaled_dot_product_attention_math"], 24, "calls")
+    check_equal(found["math_attention"]["gain_ns"], 15_600_000, "all but the products, per step")
+    check_has(found["math_attention"]["remedy"], "a mask")
+    check_lacks(found["math_attention"]["remedy"], "head size", "precision")
+
+
+@case
+def eager_to_cuda_graph(tbtrace):
+    output = tbtrace("diff", "before.json", "after.json")
+    check_equal(output.code, 0, "exit code")
+    check_has(output.out, "-50.8 %", "by 80 calls per step before and by 1 now", "no longer waits for launches")
+    check_lacks(output.text, "not comparable", "Is it the same model")
+    found = tbtrace("diff", "before.json", "after.json", "--format", "json").json
+    check(found["comparable"] != "no", "comparable", found["comparable"])
+
+
+@case
+def mps_advice(tbtrace):
+    for verb in ("gpu", "kernels", "summary", "check"):
+        text = tbtrace(verb, "trace.json").text
+        check_lacks(text, "CUDA", "cuda")
+        check_has(text, "MPS", "torch.profiler does not record", "Instruments", "torch.mps.profiler")
+    check_has(tbtrace("summary", "trace.json").out, "62.4 ms in aten::_local_scalar_dense", "waits for the GPU")
+
+
+@case
+def offload_copies_without_finding(tbtrace):
+    found = tbtrace.summary("trace.json")["findings"]
+    check_equal([row["id"] for row in found], ["exposed_copies"], "findings")
+    check(0.767 < found[0]["share"] < 0.769, "a share of 76.8 %", found[0]["share"])
+    rates = [item["value"] for item in found[0]["evidence"] if item["unit"] == "bytes_per_s"]
+    check(len(rates) == 1 and 16.3e9 < rates[0] < 16.5e9, "16.4 GB/s", rates)
+    check_equal(found[0]["evidence"][0]["what"], "copies to the GPU from pageable memory", "what")
+    check_has(found[0]["remedy"], "pinned memory", "stream of its own", "keep on the GPU")
+
+
+@case
+def one_pause_of_one_rank(tbtrace):
+    text = tbtrace("summary", ".").text
+    check_has(text, "rank 1 held up the job once: 2.00 s longer", "number 6 of 10 steps", "host recorded nothing")
+    check(not re.search(r"more than \d{3,} %", text), "no limit above 100 %", text)
+    check_lacks(text, "backward pass (DDP", "DDP", "FSDP")
+    found = {row["id"]: row for row in tbtrace.summary(".")["findings"]}
+    check_has(found["exposed_communication"]["remedy"], "waits for ranks that come later: rank 1 in step")
+    check("pause" in found, "a finding", list(found))
+
+
+@case
+def pipeline_bubble_summary(tbtrace):
+    text = tbtrace("summary", ".").text
+    check_has(text, "bubbles of the pipeline", "micro batches", "interleaved", "zero-bubble")
+    check_lacks(text, "DDP", "FSDP", "backward pass")
+    of_job = [line for line in tbtrace("collectives", ".").text.splitlines() if "bubbles of the pipeline" in line]
+    check(of_job and of_job[0].split(": ", 1)[-1][:60] in text, "the sentence of collectives", of_job)
+    first = tbtrace.summary(".")["findings"][0]
+    check_equal(first["id"], "exposed_communication", "first finding")
+    shares = [item["value"] for item in first["evidence"] if item["what"] == "bubbles of the pipeline, of the steps"]
+    check(len(shares) == 1 and 0.25 < shares[0] < 0.34, "the bubble's share", shares)
+
+
+@case
+def reserved_grows_allocated_does_not(tbtrace):
+    found = tbtrace.summary("trace.json")["findings"]
+    check_equal([(row["id"], row["share_of"]) for row in found], [("reserved_growth", "peak_memory")], "findings")
+    values = {item["what"]: item["value"] for item in found[0]["evidence"]}
+    check_equal((values["growth per step"], values["most that was allocated"]), (2 << 30, int(22.5 * 2**30)), "bytes")
+    check_has(found[0]["title"], "fragmentation")
+    check_has(found[0]["remedy"], "expandable_segments", "fewer different sizes")
 
 
 def main():
