@@ -8,6 +8,7 @@
 #include "analyses/attribution/runtime_calls.h"
 #include "analyses/attribution/source_lines.h"
 #include "analyses/gpu/first_calls.h"
+#include "analyses/steps/compilation.h"
 #include "analyses/steps/iteration_names.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
@@ -33,26 +34,6 @@ bool is_iteration_of_engine(std::string_view name) {
     return !iteration.engine.empty() && iteration.place == IterationPlace::annotation &&
            is_iteration(iteration, name);
   });
-}
-
-/// Of torch.compile and Triton: frames that compile or try configurations, not those that run what
-/// was compiled.
-bool is_compilation_frame(const SourceLine& frame) {
-  constexpr auto kInductor =
-      std::to_array<std::string_view>({"compile_fx", "compile_fx_inner", "_compile_fx_inner",
-                                       "fx_codegen_and_compile", "codegen_and_compile"});
-  constexpr auto kAutotuner = std::to_array<std::string_view>(
-      {"_bench", "benchmark", "do_bench", "autotune_to_one_config", "benchmark_all_configs",
-       "coordinate_descent_tuning", "precompile", "_precompile_config"});
-  if (ends_in(frame.file, "torch/_dynamo/convert_frame.py")) return true;
-  if (ends_in(frame.file, "torch/_inductor/compile_fx.py")) {
-    return is_one_of(frame.function, kInductor);
-  }
-  if (ends_in(frame.file, "triton/compiler/compiler.py")) return frame.function == "compile";
-  const bool is_of_autotuner = ends_in(frame.file, "triton/runtime/autotuner.py") ||
-                               ends_in(frame.file, "triton/testing.py") ||
-                               ends_in(frame.file, "torch/_inductor/runtime/triton_heuristics.py");
-  return is_of_autotuner && is_one_of(frame.function, kAutotuner);
 }
 
 bool is_profiler_frame(const SourceLine& frame) {
@@ -132,7 +113,7 @@ void HostCauses::classify_names() {
       const std::optional<SourceLine> frame = line_of_frame(name);
       put(frames_, text,
           is_garbage_collection(name)               ? Name::garbage_collection
-          : frame && is_compilation_frame(*frame)   ? Name::compilation
+          : is_compilation(name)                    ? Name::compilation
           : frame && is_profiler_frame(*frame)      ? Name::profiler
           : frame && is_communication_frame(*frame) ? Name::host_communication
           : !frame && is_of_store(name)             ? Name::host_communication
@@ -144,7 +125,7 @@ void HostCauses::classify_names() {
         is_step_name(name) || is_iteration_of_engine(name) ? Name::step
         : is_garbage_collection(name)                      ? Name::garbage_collection
         : name == "TorchDynamo Cache Lookup"               ? Name::guards
-        : name.ends_with("(dynamo_timed)")                 ? Name::compilation
+        : is_compilation(name)                             ? Name::compilation
         : name.starts_with("profiler::")                   ? Name::profiler
         : is_host_collective(name)                         ? Name::host_communication
                                                            : Name::plain);
