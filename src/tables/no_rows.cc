@@ -17,7 +17,7 @@ std::string missing_device_text(const Trace& trace) {
   const bool has_some = std::ranges::any_of(
       trace.by_start(), [&](EventId event) { return is_device_work(trace.kind(event)); });
   for (const CheckFinding& check : trace_checks(trace)) {
-    if (check.id == "unrecorded_device" && !has_some) return check.cause + "; " + check.remedy;
+    if (check.id == "device_not_recorded" && !has_some) return check.cause + "; " + check.remedy;
     const bool lost_all = check.severity == CheckSeverity::error;
     if (check.id != "launches_without_kernels" || !lost_all) continue;
     return std::to_string(check.count) +

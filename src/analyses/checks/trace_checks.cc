@@ -61,11 +61,11 @@ constexpr std::array kChecks = {
           "synchronize the device before the recording stops, and record fewer steps",
           analyses::find_launches_without_kernels},
     Check{
-        "unrecorded_device", kWarning,
+        "device_not_recorded", kWarning,
         "operators ran on a GPU, and nothing of the GPU was recorded: times of operators are those "
         "of the host",
         "record with ProfilerActivity.CUDA (or XPU) too", analyses::find_unrecorded_device},
-    Check{"unrecorded_operators", kWarning,
+    Check{"operators_not_recorded", kWarning,
           "kernels were recorded, and no operators, so what launched them is unknown",
           "record with ProfilerActivity.CPU too", analyses::find_unrecorded_operators},
     Check{"kernels_without_launch", kWarning,

@@ -221,12 +221,12 @@ TEST(TraceChecks, UnrecordedDevice) {
     }
     return finished(builder);
   };
-  EXPECT_EQ(described(made("aten::cudnn_convolution", false), "unrecorded_device"),
+  EXPECT_EQ(described(made("aten::cudnn_convolution", false), "device_not_recorded"),
             "warning 1 aten::cudnn_convolution");
-  EXPECT_EQ(described(made("aten::cudnn_convolution", true), "unrecorded_device"), "");
-  EXPECT_EQ(described(made("aten::convolution", false), "unrecorded_device"), "");
+  EXPECT_EQ(described(made("aten::cudnn_convolution", true), "device_not_recorded"), "");
+  EXPECT_EQ(described(made("aten::convolution", false), "device_not_recorded"), "");
   const std::vector<CheckFinding> of_mps = trace_checks(made("aten::_mps_convolution", false));
-  const CheckFinding* const mps = finding(of_mps, "unrecorded_device");
+  const CheckFinding* const mps = finding(of_mps, "device_not_recorded");
   ASSERT_NE(mps, nullptr);
   EXPECT_NE(mps->cause.find("62.4 ms in aten::_local_scalar_dense"), std::string::npos);
   EXPECT_NE(mps->remedy.find("Instruments"), std::string::npos);
@@ -238,11 +238,12 @@ TEST(TraceChecks, UnrecordedOperators) {
   kineto.launch(5);
   kineto.kernels(1, 5);
   const Trace trace = kineto.trace();
-  EXPECT_EQ(described(trace, "unrecorded_operators"), "") << "another writer's, or with operators";
+  EXPECT_EQ(described(trace, "operators_not_recorded"), "")
+      << "another writer's, or with operators";
   TraceBuilder builder;
   builder.set_metadata("schemaVersion", "1");
   add(builder, {.category = "kernel", .name = "gemm", .start = 3000, .duration = 1000});
-  EXPECT_EQ(described(finished(builder), "unrecorded_operators"), "warning 1 gemm");
+  EXPECT_EQ(described(finished(builder), "operators_not_recorded"), "warning 1 gemm");
 }
 
 TEST(TraceChecks, NoEvents) {
