@@ -48,7 +48,8 @@ int run(const OptionParser& parser) {
   ReadOptions reading = standard.reading;
   reading.arguments = table_named("collectives")->all_arguments();
   RankInputs ranks(console);
-  InputLoop loop("collectives", standard, reading, console, {.counted = "read"});
+  InputLoop loop("collectives", standard, reading, console,
+                 {.ranks_only = true, .counted = "read"});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
         const auto add = [&] {

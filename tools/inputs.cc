@@ -147,6 +147,14 @@ void InputLoop::find_their_jobs() {
       left_out.insert(path);
     }
   }
+  if (rules_.ranks_only) {
+    if (!is_searched) {
+      JobList others;
+      others.not_ranks = list.not_ranks;
+      for (const std::string& remark : job_remarks(others)) console_.warning(verb_, remark);
+    }
+    left_out.insert(list.not_ranks.begin(), list.not_ranks.end());
+  }
   for (const Job& job : list.jobs) {
     for (const RepeatedFile& repeated : job.repeated) {
       if (is_searched && repeated.is_same_file) left_out.insert(repeated.file.path);

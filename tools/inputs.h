@@ -64,6 +64,7 @@ struct InputRules {
   bool only_partials = false;       ///< inputs name partials
   bool writes_files_each = false;   ///< the output is not one file
   bool issues_are_results = false;  ///< and so no warnings
+  bool ranks_only = false;          ///< leaves out processes that are not ranks
   std::string_view counted = {};    ///< progress: how many are `added`
   RankChoice rank = {};
 };

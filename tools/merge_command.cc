@@ -76,7 +76,9 @@ class MergeRun {
     const Status place = check_output(output, standard_.overwrite);
     if (!place.ok()) return finish(place, subjects(), console_);
     const JobList found = find_jobs(
-        standard_.inputs, {.find_base_times = true, .threads = standard_.reading.threads});
+        standard_.inputs, {.find_base_times = true,
+                           .find_other_processes = false,  // a timeline shows them beside ranks
+                           .threads = standard_.reading.threads});
     for (const UnreadInput& input : found.unread) {
       console_.error(subject_of(input.path), input.status.message());
       has_failed_ = true;

@@ -67,7 +67,7 @@ int run(const OptionParser& parser) {
   Console console(standard.console);
   std::vector<TraceSummary> summaries;  // which are small
   RankInputs ranks(console);
-  InputLoop loop("summary", standard, reading, console, {.rank = *rank});
+  InputLoop loop("summary", standard, reading, console, {.ranks_only = true, .rank = *rank});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
         const auto add = [&] {

@@ -38,7 +38,8 @@ class TableRun {
 
   /// One table of the rows of all inputs.
   int run_joined() {
-    InputLoop loop(verb_, standard_, reading(), console_, {.rank = options_.rank});
+    InputLoop loop(verb_, standard_, reading(), console_,
+                   {.ranks_only = table_.of_ranks, .rank = options_.rank});
     const auto take = [&](const auto& source, std::optional<std::int64_t> rank,
                           const std::string& path) {
       // A trace may lack what was asked for, such as steps; the message has to say which trace.

@@ -85,6 +85,10 @@ struct JobList {
   /// What searched directories contain besides (TraceSet::passed_over()).
   std::vector<std::string> passed_over;
   std::vector<std::string> merged;  ///< merged traces, which belong to no job
+  /// Traces of processes that are not ranks, such as the front end of a serving engine or the
+  /// driver of an RL framework: nothing says that they are ranks, and they have no device work,
+  /// while the ranks in their folder have. They belong to no job.
+  std::vector<std::string> not_ranks;
 };
 
 struct JobOptions {
@@ -94,6 +98,9 @@ struct JobOptions {
   /// Looks at traces in archives, each of which inflates the archive up to it. Else only their
   /// paths count.
   bool look_into_archives = true;
+  /// Finds JobList::not_ranks, for which files that do not say their rank are read until their
+  /// first device work. Otherwise such a file is one of the job's, without a rank.
+  bool find_other_processes = true;
   int threads = 0;  ///< that look at files; 0: one per core
 };
 

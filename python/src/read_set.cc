@@ -144,6 +144,9 @@ class SetReader {
     const nb::gil_scoped_release working;
     const JobList list = find_jobs(here, {.look_into_archives = false});
     for (const std::string& path : list.merged) reasons[path] = "is a merged timeline of ranks";
+    for (const std::string& path : list.not_ranks) {
+      reasons[path] = "has no device work, unlike the ranks beside it, so it is not a rank";
+    }
     for (const Job& job : list.jobs) {
       for (const RepeatedFile& repeated : job.repeated) {
         if (!repeated.is_same_file) continue;

@@ -21,7 +21,6 @@ import tempfile
 OPEN = {
     "copy_engine_all_gather", "cute_dsl_and_hadamard_names", "gpu_behind_the_host", "hybrid_ep_dispatch",
     "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines", "second_half_at_time_zero",
-    "vllm_front_end_beside_workers",
 }
 CASES = {}
 
@@ -403,6 +402,26 @@ def merged_by_sglang(tbtrace):
         check_equal(refused.code, 3, f"{verb}: exit code")
         check_has(refused.err, "merge of several ranks", "use the traces that it was made from")
         check_lacks(refused.out, "GPU 7", "GPU 16")
+
+
+@case
+def vllm_front_end_beside_workers(tbtrace):
+    said = "is of a process that is not a rank"
+    collectives = tbtrace("collectives", ".", "--format", "json")
+    check_has(collectives.err, "async_llm", said)
+    found = collectives.json
+    check_equal((found["totals"]["collectives"], found["totals"]["unmatched"]), (200, 0), "collectives")
+    check_lacks(str(found), "async_llm")
+    text = tbtrace("collectives", ".").out
+    check_has(text, "taken from the file names", "rank 1 holds up the job")
+    steps = tbtrace("steps", ".", "--infer-steps", "--format", "json")
+    check_has(steps.err, "async_llm", said)
+    check_equal((len(steps.rows), {row["duration_ns"] for row in steps.rows}), (40, {7_000_000}), "steps")
+    summary = tbtrace("summary", ".", "--format", "json")
+    check_has(summary.err, "async_llm", said)
+    check_equal(len(summary.json["run"]), 2, "traces of the summary")
+    names = sorted(path.name for path in tbtrace.folder.glob("*.gz"))
+    check_equal(tbtrace("collectives", *names, "--format", "json").json["totals"]["collectives"], 200, "named files")
 
 
 @case

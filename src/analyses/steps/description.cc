@@ -111,9 +111,11 @@ launched | number or null
                     "steps that the program marked itself"}},
       .no_rows = {"the trace has neither steps nor operators"},
       .in_partials = InPartials::by_source,
-      .make = [](const Trace& trace, const OptionValues& values) {
-        return steps_report_of(trace, step_breakdown(trace, steps_options(values)), values);
-      }};
+      .make =
+          [](const Trace& trace, const OptionValues& values) {
+            return steps_report_of(trace, step_breakdown(trace, steps_options(values)), values);
+          },
+      .of_ranks = true};
   return kTable;
 }
 

@@ -57,6 +57,27 @@ void append(RankRecord& record, RankRecord more) {
   record.calls_without_kernel += more.calls_without_kernel;
 }
 
+/// Leaves out records of processes that are not ranks (JobList::not_ranks). Says so.
+void leave_out_other_processes(std::vector<RankRecord>& records, std::vector<std::string>& notes) {
+  const auto is_known = [](const RankRecord& record) {
+    return record.rank || record.world_size || rank_in_name(record.path);
+  };
+  std::size_t known = 0;  // with device work
+  std::size_t unknown = 0;
+  for (const RankRecord& record : records) {
+    if (record.device) ++(is_known(record) ? known : unknown);
+  }
+  constexpr std::size_t kFewest = 2;  // that only their device work shows to be ranks
+  if (known == 0 && unknown < kFewest) return;
+  std::erase_if(records, [&](const RankRecord& record) {
+    if (record.device || !record.collectives.empty() || is_known(record)) return false;
+    notes.push_back((record.path.empty() ? std::string("a trace") : record.path) +
+                    " has no device work, unlike the ranks beside it: it is of a process that is "
+                    "not a rank, such as a front end or a driver, and does not count as one");
+    return true;
+  });
+}
+
 /// Gives ranks to records that have none. Says so.
 void number_records(std::vector<RankRecord>& records, std::vector<std::string>& notes) {
   std::size_t unnumbered = 0;
@@ -132,6 +153,7 @@ std::optional<std::int64_t> rank_in_name(std::string_view path) {
 std::vector<JobRank> ranks_of(std::vector<RankRecord> records, std::vector<std::string>& notes,
                               bool& repeats_ranks) {
   std::ranges::stable_sort(records, by_path);
+  leave_out_other_processes(records, notes);
   number_records(records, notes);
   std::map<std::int64_t, std::vector<RankRecord>> by_rank;
   for (RankRecord& record : records) by_rank[*record.rank].push_back(std::move(record));

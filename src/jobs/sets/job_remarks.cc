@@ -51,6 +51,19 @@ std::string several_jobs(const std::vector<const Job*>& jobs) {
   return text + "; name the files of one of them to look at it alone";
 }
 
+void add_other_processes(const JobList& list, std::vector<std::string>& remarks) {
+  for (std::size_t at = 0; at < list.not_ranks.size(); ++at) {
+    if (at == kMostNamed) {
+      remarks.push_back(std::to_string(list.not_ranks.size() - at) +
+                        " more files are of processes that are not ranks");
+      return;
+    }
+    remarks.push_back(list.not_ranks[at] +
+                      " has no device work, unlike the ranks beside it: it is of a process that is "
+                      "not a rank, such as a front end or a driver, and does not count as one");
+  }
+}
+
 void add_missing(const Job& job, const std::string& where, std::vector<std::string>& remarks) {
   if (job.missing_ranks.empty()) return;
   const bool is_one = count_of(job.missing_ranks) == 1;
@@ -123,6 +136,7 @@ std::string rank_list(const std::vector<std::int64_t>& ranks) {
 
 std::vector<std::string> job_remarks(const JobList& list) {
   std::vector<std::string> remarks;
+  add_other_processes(list, remarks);
   std::vector<const Job*> known;  // files of which no rank is known may be anything
   std::size_t unknown = 0;
   for (const Job& job : list.jobs) {

@@ -16,6 +16,7 @@
 #include "base/threads.h"
 #include "io/archives/input.h"
 #include "jobs/sets/file_facts.h"
+#include "jobs/sets/not_ranks.h"
 #include "jobs/sets/path_facts.h"
 
 namespace tbtrace {
@@ -404,6 +405,28 @@ Found found_of(const std::string& path, const JobOptions& options) {
   return found;
 }
 
+/// Moves the paths of processes that are not ranks from `found` to `not_ranks`.
+void take_other_processes(std::vector<Found>& found, std::vector<std::string>& not_ranks,
+                          const JobOptions& options) {
+  std::vector<jobs::PossibleRank> files;
+  for (const Found& one : found) {
+    const bool is_looked_at = options.look_into_archives || !io::member_path(one.file.path);
+    const bool is_known =
+        one.file.rank || one.path.tensor_parallel || one.facts.by.world_size || !is_looked_at;
+    files.push_back({one.file.path, one.path.folder, is_known});
+  }
+  const std::vector<bool> others = jobs::files_of_no_rank(files, options.threads);
+  std::vector<Found> kept;
+  for (std::size_t file = 0; file < found.size(); ++file) {
+    if (others[file]) {
+      not_ranks.push_back(found[file].file.path);
+    } else {
+      kept.push_back(std::move(found[file]));
+    }
+  }
+  found = std::move(kept);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> Job::ranks() const {
@@ -453,6 +476,7 @@ JobList find_jobs(const FoundTraces& traces, const JobOptions& options) {
       list.unread.push_back({each.file.path, each.facts.problem});
     }
   }
+  if (options.find_other_processes) take_other_processes(found, list.not_ranks, options);
   if (!found.empty()) list.jobs = JobFinder(std::move(found), true).jobs();
   return list;
 }

@@ -290,5 +290,29 @@ TEST(Names, OfAMessageIsSendWhateverItsKernelIsCalled) {
   EXPECT_EQ(job.name(job.collectives[1]), "all_reduce");
 }
 
+TEST(MatchCollectives, AProcessWithoutDeviceWorkIsNotARank) {
+  const auto job_with = [](bool have_ranks, bool have_work) {
+    std::vector<RankRecord> records;
+    for (const std::int64_t rank : {0, 1}) {
+      RankRecord& record = records.emplace_back(record_of(rank));
+      add_collective(record, kAllReduce, {}, 10, 20);
+      record.rank.reset();
+      if (!have_ranks) record.path = "worker" + std::to_string(rank) + ".json";
+      if (have_work) record.device = rank;
+    }
+    RankRecord& front_end = records.emplace_back(record_of(2));
+    front_end.path = "front_end.json";
+    front_end.rank.reset();
+    return match_collectives(std::move(records));
+  };
+  for (const bool have_ranks : {true, false}) {
+    const JobCollectives job = job_with(have_ranks, true);
+    EXPECT_THAT(job.ranks, SizeIs(2));
+    EXPECT_THAT(job.collectives, SizeIs(1));
+    EXPECT_THAT(job.notes, testing::Contains(HasSubstr("front_end.json has no device work")));
+  }
+  EXPECT_THAT(job_with(true, false).ranks, SizeIs(3)) << "nobody has device work";
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -563,5 +563,45 @@ TEST(RankList, RunsBecomeRanges) {
   EXPECT_EQ(rank_list({}), "");
 }
 
+/// A file without a rank in it.
+std::string text_with(std::string_view category) {
+  fixtures::ChromeText text;
+  text.events = {fixtures::op("op"),
+                 fixtures::op("gemm").with("cat", "\"" + std::string(category) + "\"")};
+  return text.text();
+}
+
+TEST_F(JobsTest, AProcessWithoutDeviceWorkBesideRanksIsNotARank) {
+  for (const bool have_ranks : {true, false}) {
+    const std::string rank = have_ranks ? "rank" : "worker_";
+    put_text("a/" + rank + "0.json", text_with("kernel"));
+    put_text("a/" + rank + "1.json", text_with("kernel"));
+    const std::string front_end = put_text("a/front_end.json", text_with("cpu_op"));
+    const JobList list = find();
+    EXPECT_THAT(list.not_ranks, ElementsAre(front_end));
+    ASSERT_THAT(list.jobs, SizeIs(1));
+    EXPECT_THAT(list.jobs[0].files, SizeIs(2));
+    EXPECT_THAT(job_remarks(list), testing::Contains(HasSubstr("a process that is not a rank")));
+    EXPECT_THAT(find_jobs({folder.root().string()}, {.find_other_processes = false}).not_ranks,
+                IsEmpty());
+    std::filesystem::remove_all(folder.path("a"));
+  }
+}
+
+TEST_F(JobsTest, FilesWithoutDeviceWorkAreRanksIfNothingSpeaksAgainstIt) {
+  const auto others = [&](const std::string& one, const std::string& other) {
+    put_text("one.json", one);
+    put_text("other.json", other);
+    return find().not_ranks;
+  };
+  EXPECT_THAT(others(text_with("cpu_op"), text_with("cpu_op")), IsEmpty()) << "nobody has any";
+  EXPECT_THAT(others(text_with("kernel"), text_with("cpu_op")), IsEmpty()) << "of which job is it?";
+  EXPECT_THAT(others(text_of({.rank = 0, .world = 2}), text_with("cpu_op")), IsEmpty())
+      << "the rank has none either";
+  put_text("rank2.json", text_with("kernel"));
+  EXPECT_THAT(others(text_of({.rank = 0, .world = 2}), text_of({.rank = 1, .world = 2})), IsEmpty())
+      << "they say that they are ranks";
+}
+
 }  // namespace
 }  // namespace tbtrace
