@@ -9,6 +9,7 @@
 #include "base/bounded_sum.h"
 #include "base/id_map.h"
 #include "trace/launch_search.h"
+#include "trace/lost_times.h"
 #include "trace/nearest_range.h"
 #include "trace/scoped_ids.h"
 #include "trace/times.h"
@@ -74,29 +75,37 @@ Links::Links(const Trace& trace, const CallTree& tree) : scopes_(trace) {
 
 void Links::find_misplaced(const Trace& trace) {
   const Events& events = trace.events();
+  const LostTimes lost(trace);
   std::optional<TimeRange> host;
   for (const EventId event : trace.by_start()) {
-    if (!is_host_range(trace.kind(event))) continue;
+    if (!is_host_range(trace.kind(event)) || lost.contains(event)) continue;
     if (!host) host = {events.start_ns(event), events.end_ns(event)};
     host->end = std::max(host->end, events.end_ns(event));
   }
-  if (!host) return;
-  std::vector<TimeRange> times;
+  std::vector<TimeRange> times;  // of work that has not lost them
   times.reserve(work_.size());
   for (const DeviceLink& link : work_) {
+    if (lost.contains(link.activity)) continue;
     times.push_back({events.start_ns(link.activity), events.end_ns(link.activity)});
   }
-  const std::optional<TimeRange> reach = recording_reach(*host, times);
-  for (std::size_t row = 0; row < work_.size(); ++row) {
-    const DeviceLink& link = work_[row];
+  const std::optional<TimeRange> reach = host ? recording_reach(*host, times) : std::nullopt;
+  std::size_t far = 0;
+  const auto is_far = [&](const DeviceLink& link) {
+    const TimeRange time = {events.start_ns(link.activity), events.end_ns(link.activity)};
     const bool is_before_launch =
-        link.launch != EventId::none &&
-        WideInteger{events.start_ns(link.launch)} - times[row].start > kFarBeforeLaunchNs;
-    if (is_before_launch || (reach && is_outside(*reach, times[row]))) {
-      misplaced_.push_back(link.activity);
-    }
+        link.launch != EventId::none && !lost.contains(link.launch) &&
+        WideInteger{events.start_ns(link.launch)} - time.start > kFarBeforeLaunchNs;
+    return is_before_launch || (reach && is_outside(*reach, time));
+  };
+  for (const DeviceLink& link : work_) {
+    const bool is_lost = lost.contains(link.activity);
+    if (!is_lost && !is_far(link)) continue;
+    misplaced_.push_back(link.activity);
+    far += is_lost ? 0 : 1;
   }
-  if (misplaced_.size() * 2 >= work_.size()) misplaced_.clear();
+  if (far * 2 >= times.size()) {
+    std::erase_if(misplaced_, [&](EventId event) { return !lost.contains(event); });
+  }
   if (misplaced_.empty()) return;
   is_misplaced_.insert(misplaced_.begin(), misplaced_.end());
   for (const DeviceLink& link : work_) {

@@ -21,6 +21,7 @@
 #include "trace/event_batch.h"
 #include "trace/event_sink.h"
 #include "trace/issues.h"
+#include "trace/lost_times.h"
 
 namespace tbtrace {
 
@@ -112,6 +113,7 @@ class TraceBuilder final : public EventSink {
   void settle_devices();
   void order_events(int threads);
   void order_memory();
+  EventsWithoutTimes without_times() const;
   void find_steps();
   void find_window();
   /// Where device work belongs to the recording; nullopt if all of it does.

@@ -12,6 +12,7 @@
 #include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
+#include "trace/lost_times.h"
 #include "trace/step_names.h"
 #include "trace/times.h"
 #include "trace/trace_builder_lookup.h"
@@ -223,12 +224,21 @@ void TraceBuilder::order_memory() {
   }
 }
 
+EventsWithoutTimes TraceBuilder::without_times() const {
+  return events_without_times(data_->by_start.view(), [this](EventId event) {
+    const std::int64_t start = data_->start_ns[index(event)];
+    return TimeRange{start, start + data_->duration_ns[index(event)]};
+  });
+}
+
 void TraceBuilder::find_steps() {
   std::vector<bool> names_step(data_->strings.size());
   for (std::size_t number = 0; number < names_step.size(); ++number) {
     names_step[number] = is_step_name(string(static_cast<StringId>(number)));
   }
+  const EventsWithoutTimes lost = without_times();
   for (const EventId event : data_->by_start) {
+    if (lost.contains(event, data_->start_ns[index(event)])) continue;
     if (!names_step[index(data_->name[index(event)])]) continue;
     const Category& category = data_->categories[index(data_->category[index(event)])];
     if (category.kind != EventKind::user_annotation && category.kind != EventKind::cpu_op) continue;
@@ -239,6 +249,7 @@ void TraceBuilder::find_steps() {
 
 void TraceBuilder::find_window() {
   const std::optional<TimeRange> reach = find_reach();
+  const EventsWithoutTimes lost = without_times();
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
   for (std::size_t event = 0; event < data_->start_ns.size(); ++event) {
@@ -252,6 +263,7 @@ void TraceBuilder::find_window() {
       data_->window_end_ns = end;
       continue;
     }
+    if (lost.contains(static_cast<EventId>(event), start)) continue;
     if (reach && !is_host_range(kind) && is_outside(*reach, {start, end})) continue;
     first = std::min(first, start);
     last = std::max(last, end);
@@ -264,8 +276,10 @@ void TraceBuilder::find_window() {
 std::optional<TimeRange> TraceBuilder::find_reach() const {
   std::optional<TimeRange> host;
   std::vector<TimeRange> work;
+  const EventsWithoutTimes lost = without_times();
   for (const EventId event : data_->by_start) {
     const std::size_t row = index(event);
+    if (lost.contains(event, data_->start_ns[row])) continue;
     const EventKind kind = data_->categories[index(data_->category[row])].kind;
     const std::int64_t start = data_->start_ns[row];
     const TimeRange time = {start, start + data_->duration_ns[row]};

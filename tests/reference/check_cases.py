@@ -20,7 +20,7 @@ import tempfile
 # Folders that have no function here yet.
 OPEN = {
     "copy_engine_all_gather", "cute_dsl_and_hadamard_names", "gpu_behind_the_host", "hybrid_ep_dispatch",
-    "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines", "second_half_at_time_zero",
+    "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines",
 }
 CASES = {}
 
@@ -422,6 +422,21 @@ def vllm_front_end_beside_workers(tbtrace):
     check_equal(len(summary.json["run"]), 2, "traces of the summary")
     names = sorted(path.name for path in tbtrace.folder.glob("*.gz"))
     check_equal(tbtrace("collectives", *names, "--format", "json").json["totals"]["collectives"], 200, "named files")
+
+
+@case
+def second_half_at_time_zero(tbtrace):
+    steps = tbtrace.rows("steps", "trace.json")
+    check_equal([row["duration_ns"] for row in steps], [4_900_000] * 5, "steps")
+    gpu = tbtrace.only_row("gpu", "trace.json")
+    check(gpu["window_ns"] < 30_000_000, "a window without the second half", gpu["window_ns"])
+    check(0.48 < gpu["busy_ns"] / gpu["window_ns"] < 0.50, "busy 49 %", gpu)
+    summary = tbtrace.summary("trace.json")
+    check(summary["run"][0]["window_ns"] < 30_000_000, "a recording without the second half", summary["run"])
+    check_equal([(row["id"], row["severity"], row["count"]) for row in summary["checks"]],
+                [("times_of_zero", "error", 289)], "checks")
+    for finding in summary["findings"]:
+        check((finding["share"] or 0) < 0.6, "findings of the first half", finding)
 
 
 @case

@@ -46,6 +46,39 @@ TEST(Links, TakesKernelsCopiesAndFillsAsWorkAndNothingElse) {
   EXPECT_EQ(trace.links().launch_unknown, 3u);
 }
 
+// Three of four kernels are more than half, but their times are not those of another clock.
+TEST(Links, WorkThatHasLostItsTimesIsMisplacedHoweverMuchItIs) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  TraceBuilder builder;
+  add(builder, {.start = kSecond, .duration = 100});
+  add(builder, {.category = "kernel", .start = kSecond + 50, .duration = 9, .process = 0});
+  for (int kernel = 0; kernel < 3; ++kernel) {
+    add(builder, {.category = "kernel", .start = 0, .duration = 0, .process = 0});
+  }
+  const Trace trace = finished(builder);
+  EXPECT_EQ(links_of(trace).placed_work().size(), 1u);
+  EXPECT_EQ(links_of(trace).misplaced().size(), 3u);
+  EXPECT_EQ(trace.window_start_ns(), kSecond);
+}
+
+// Between the first and the last of them, most have lost their times: the others do not show how
+// busy the device was.
+TEST(Links, WorkAmongEventsThatHaveLostTheirTimesIsMisplaced) {
+  constexpr std::int64_t kStart = 2'000'000'000;
+  TraceBuilder builder;
+  const auto kernel = [&](std::int64_t start) {
+    add(builder, {.category = "kernel", .start = start, .duration = 9, .process = 0});
+  };
+  for (int number = 0; number < 40; ++number) kernel(kStart + 10 * number);
+  kernel(0);
+  kernel(0);
+  kernel(kStart + 900);
+  kernel(0);
+  const Trace trace = finished(builder);
+  EXPECT_EQ(links_of(trace).placed_work().size(), 40u);
+  EXPECT_EQ(trace.window_end_ns(), kStart + 399);
+}
+
 TEST(Links, GivesAllKernelsOfAGraphTheirOneLaunch) {
   TraceBuilder builder;
   const EventId launch =

@@ -13,6 +13,7 @@
 #include "report/source_report.h"
 #include "report/table_list.h"
 #include "trace/call_tree.h"
+#include "trace/lost_times.h"
 #include "trace/self_times.h"
 #include "trace/track_keys.h"
 
@@ -27,9 +28,12 @@ Result<AnalysisReport> threads_report(const Trace& trace, const OptionValues& /*
   std::vector<Counts> counts(trace.tracks().size());
   std::int64_t start = trace.window_start_ns();
   std::int64_t end = trace.window_end_ns();
+  const LostTimes lost(trace);
   for (const EventId range : call_tree_of(trace).ranges()) {
-    start = std::min(start, trace.events().start_ns(range));
-    end = std::max(end, trace.events().end_ns(range));
+    if (!lost.contains(range)) {
+      start = std::min(start, trace.events().start_ns(range));
+      end = std::max(end, trace.events().end_ns(range));
+    }
     Counts& of = counts[index(trace.events().track(range))];
     ++of.ranges;
     of.operators += trace.kind(range) == EventKind::cpu_op ? 1U : 0U;

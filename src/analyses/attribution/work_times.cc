@@ -10,6 +10,7 @@
 #include "analyses/attribution/runtime_calls.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
+#include "trace/lost_times.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -69,10 +70,11 @@ std::vector<Overrun> stream_overruns(const Trace& trace) {
 std::vector<ClockJump> clock_jumps(const Trace& trace) {
   const Events& events = trace.events();
   std::vector<ClockJump> jumps;
+  const LostTimes lost(trace);
   std::optional<std::int64_t> end;  // of all events so far
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) == EventKind::trace_span) continue;
-    if (links_of(trace).is_misplaced(event)) continue;
+    if (links_of(trace).is_misplaced(event) || lost.contains(event)) continue;
     const std::int64_t start = events.start_ns(event);
     if (end && WideInteger{start} - *end >= kJumpNs) jumps.push_back({{*end, start}, event});
     end = std::max(end.value_or(events.end_ns(event)), events.end_ns(event));
@@ -115,7 +117,7 @@ bool has_whole_microseconds(const Trace& trace) {
 }
 
 bool lacks_durations(const Trace& trace) {
-  const std::span<const DeviceLink> work = links_of(trace).device_work();
+  const std::span<const DeviceLink> work = links_of(trace).placed_work();
   const auto without =
       static_cast<std::size_t>(std::ranges::count_if(work, [&](const DeviceLink& link) {
         return trace.events().duration_ns(link.activity) == 0;
@@ -126,7 +128,16 @@ bool lacks_durations(const Trace& trace) {
 
 std::vector<std::string> work_time_notes(const Trace& trace) {
   std::vector<std::string> notes;
-  const std::size_t misplaced = links_of(trace).misplaced().size();
+  const LostTimes lost_times(trace);
+  const std::span<const EventId> lost = lost_times.at_zero();
+  const auto lost_work = static_cast<std::size_t>(std::ranges::count_if(
+      links_of(trace).misplaced(), [&](EventId event) { return lost_times.contains(event); }));
+  if (!lost.empty()) {
+    notes.push_back("The times of " + std::to_string(lost.size()) +
+                    " events were lost. Windows, idle time and steps are without them "
+                    "(times_of_zero).");
+  }
+  const std::size_t misplaced = links_of(trace).misplaced().size() - lost_work;
   if (misplaced > 0) {
     std::string note = "The times of ";
     note += activities(misplaced);

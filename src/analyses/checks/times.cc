@@ -15,6 +15,7 @@
 #include "analyses/steps/compilation.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
+#include "trace/lost_times.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
@@ -53,7 +54,10 @@ std::map<Process, std::vector<std::int64_t>> starts_by_process(const Trace& trac
 }  // namespace
 
 void find_misplaced_work(const Trace& trace, CheckHits& hits) {
-  for (const EventId event : links_of(trace).misplaced()) hits.add(event);
+  const LostTimes lost(trace);  // which have a check of their own
+  for (const EventId event : links_of(trace).misplaced()) {
+    if (!lost.contains(event)) hits.add(event);
+  }
 }
 
 void find_stream_overruns(const Trace& trace, CheckHits& hits) {
@@ -69,11 +73,12 @@ void find_stream_overruns(const Trace& trace, CheckHits& hits) {
 }
 
 void find_zero_durations(const Trace& trace, CheckHits& hits) {
+  const LostTimes lost(trace);
   std::uint64_t work = 0;
   for (const EventId event : trace.by_start()) {
     if (!is_device_work(trace.kind(event))) continue;
     ++work;
-    if (trace.events().duration_ns(event) == 0) hits.add(event);
+    if (trace.events().duration_ns(event) == 0 && !lost.contains(event)) hits.add(event);
   }
   if (lacks_durations(trace)) {
     hits.cause =
@@ -94,18 +99,11 @@ void find_unrecorded_work(const Trace& trace, CheckHits& hits) {
 }
 
 void find_times_of_zero(const Trace& trace, CheckHits& hits) {
-  const Events& events = trace.events();
-  std::vector<EventId> at_zero;
-  for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) == EventKind::trace_span || events.start_ns(event) < 0) continue;
-    if (events.start_ns(event) == 0) {
-      at_zero.push_back(event);
-      continue;
-    }
-    if (events.start_ns(event) < kSecond) return;
-    for (const EventId zero : at_zero) hits.add(zero);
-    return;
+  for (const EventId event : LostTimes(trace).at_zero()) {
+    if (trace.kind(event) != EventKind::trace_span) hits.add(event);
   }
+  constexpr std::uint64_t kMany = 10;  // percent
+  if (exceeds(hits.count, trace.events().size(), kMany)) hits.severity = CheckSeverity::error;
 }
 
 void find_missing_steps(const Trace& trace, CheckHits& hits) {

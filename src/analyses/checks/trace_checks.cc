@@ -106,8 +106,10 @@ constexpr std::array kChecks = {
           "do not trust idle times; record the work without the graph",
           analyses::find_unrecorded_work},
     Check{"times_of_zero", kWarning,
-          "events are at time 0, long before all others: their times were lost",
-          "update the profiler that wrote the trace", analyses::find_times_of_zero},
+          "events are at time 0, long before all others: their times were lost; windows, idle "
+          "time, shares and steps are without them",
+          "update the profiler that wrote the trace, and record again",
+          analyses::find_times_of_zero},
     Check{"missing_steps", kWarning, "step numbers are missing",
           "check that step() is called after each step, and that the trace is complete",
           analyses::find_missing_steps},

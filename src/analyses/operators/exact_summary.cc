@@ -23,6 +23,7 @@
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
 #include "trace/links.h"
+#include "trace/lost_times.h"
 #include "trace/self_times.h"
 #include "trace/track_keys.h"
 
@@ -228,9 +229,12 @@ class ExactSummary {
     std::int64_t start = trace.window_start_ns();
     std::int64_t end = trace.window_end_ns();
     std::vector<bool> has_ranges(trace.tracks().size(), false);
+    const LostTimes lost(trace);
     for (const EventId event : trace.by_start()) {
-      start = std::min(start, events.start_ns(event));
-      end = std::max(end, events.end_ns(event));
+      if (!lost.contains(event)) {
+        start = std::min(start, events.start_ns(event));
+        end = std::max(end, events.end_ns(event));
+      }
       if (is_host_range(trace.kind(event))) has_ranges[index(events.track(event))] = true;
     }
     add_bounded(window_ns_, end - start);

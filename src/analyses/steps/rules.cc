@@ -43,19 +43,19 @@ const StepPolicy& exact_step_policy() {
       .start_ns = [](const Events& events, EventId event) { return events.start_ns(event); },
       .end_ns = [](const Events& events, EventId event) { return events.end_ns(event); },
       .communication = [](const Trace& trace,
-                          const StepRules&) { return communication_kernels(trace); },
+                          const StepRules&) { return communication_work(trace); },
       .divided = divided_exactly};
   return kExact;
 }
 
 StepRules::StepRules(const Trace& trace, const StepPolicy& policy, std::vector<Step> other_steps)
-    : trace_(trace), policy_(policy), other_steps_(std::move(other_steps)) {
+    : trace_(trace), policy_(policy), lost_(trace), other_steps_(std::move(other_steps)) {
   lightning_ = is_lightning(trace);
   std::size_t names = 0;
   bool any_work = false;
   for (const EventId event : trace.by_start()) {
     names = std::max(names, index(trace.events().name(event)) + 1);
-    any_work = any_work || trace.kind(event) == EventKind::kernel;
+    any_work = any_work || is_device_work(trace.kind(event));
   }
   names_.reserve(names);
   for (std::size_t name = 0; name < names; ++name) {
@@ -111,9 +111,10 @@ std::optional<StepRole> StepRules::role(EventId event) const {
       if (!is_work(event)) return std::nullopt;
       return is_communication_[index(event)] ? StepRole::communication : StepRole::kernel;
     case EventKind::gpu_memcpy:
-      return is_work(event) ? std::optional(StepRole::memcpy) : std::nullopt;
     case EventKind::gpu_memset:
-      return is_work(event) ? std::optional(StepRole::memset) : std::nullopt;
+      if (!is_work(event)) return std::nullopt;
+      if (is_communication_[index(event)]) return StepRole::communication;
+      return trace_.kind(event) == EventKind::gpu_memcpy ? StepRole::memcpy : StepRole::memset;
     case EventKind::runtime:
       return is_launch(event) ? std::optional(StepRole::runtime) : std::nullopt;
     case EventKind::cpu_op:
@@ -136,8 +137,9 @@ std::optional<StepRole> StepRules::role(EventId event) const {
 }
 
 bool StepRules::is_left_out(EventId event) const {
-  return policy_.leaves_out_misplaced && is_device_work(trace_.kind(event)) &&
-         links_of(trace_).is_misplaced(event);
+  if (!policy_.leaves_out_misplaced) return false;
+  return lost_.contains(event) ||
+         (is_device_work(trace_.kind(event)) && links_of(trace_).is_misplaced(event));
 }
 
 bool StepRules::is_work(EventId event) const { return policy_.is_work(trace_.category(event)); }
@@ -149,6 +151,7 @@ bool StepRules::is_kernel(EventId event) const {
 bool StepRules::is_launch(EventId event) const { return policy_.is_launch(trace_, event); }
 
 bool StepRules::is_cpu_row(EventId event) const {
+  if (is_left_out(event)) return false;
   if (trace_.kind(event) == EventKind::cpu_op) return name(event) != Name::lightning;
   return is_python_node(event);
 }
@@ -162,7 +165,7 @@ bool StepRules::may_be_step(EventId event) const {
 std::vector<Step> StepRules::steps() const {
   std::vector<Step> steps = other_steps_;
   for (const EventId event : trace_.by_start()) {
-    if (name(event) != Name::step || !may_be_step(event)) continue;
+    if (name(event) != Name::step || !may_be_step(event) || is_left_out(event)) continue;
     const auto number = step_number(trace_.name(event));
     if (number) steps.push_back({*number, event});
   }

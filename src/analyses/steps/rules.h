@@ -13,6 +13,7 @@
 #include <tbtrace/trace.h>
 
 #include "base/time_ranges.h"
+#include "trace/lost_times.h"
 
 namespace tbtrace::analyses {
 
@@ -26,7 +27,8 @@ struct StepPolicy {
   bool (*is_collective)(std::string_view name);          ///< the name of a range
   bool (*is_work)(const Category& category);             ///< a kernel, memcpy or memset
   bool (*is_launch)(const Trace& trace, EventId event);  ///< a call that may have launched work
-  /// Device work whose times cannot be has no role (Links::misplaced()).
+  /// Device work whose times cannot be has no role (Links::misplaced()), and what has lost its
+  /// times has none and is no step (lost_times.h).
   bool leaves_out_misplaced;
   /// Annotations on devices count as annotations of the host, and may be steps.
   bool device_annotations_are_host_ranges;
@@ -40,7 +42,7 @@ struct StepPolicy {
   bool leaves_out_unfinished;
   std::int64_t (*start_ns)(const Events& events, EventId event);
   std::int64_t (*end_ns)(const Events& events, EventId event);
-  /// By EventId, the kernels that are communication.
+  /// By EventId, the device work that is communication.
   std::vector<bool> (*communication)(const Trace& trace, const StepRules& rules);
   /// Divides the time of the steps, by start, among the roles, in their order. `roles`: when at
   /// least one event of each role was open on any thread, stream or device.
@@ -94,11 +96,12 @@ class StepRules {
 
   const Trace& trace_;
   const StepPolicy& policy_;
+  const LostTimes lost_;
   bool lightning_ = false;
   std::vector<Step> other_steps_;
   std::vector<Name> names_;             // by StringId
   std::vector<bool> waits_for_data_;    // by track; empty: all
-  std::vector<bool> is_communication_;  // kernels, by EventId
+  std::vector<bool> is_communication_;  // device work, by EventId
 };
 
 }  // namespace tbtrace::analyses

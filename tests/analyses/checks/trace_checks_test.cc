@@ -114,15 +114,19 @@ TEST(TraceChecks, UnrecordedDeviceWork) {
 }
 
 TEST(TraceChecks, TimesOfZero) {
-  const auto with = [](std::int64_t next) {
+  const auto with = [](std::int64_t next, int others = 18) {
     TraceBuilder builder;
     add(builder, {.name = "aten::mm", .start = 0, .duration = 0});
     add(builder, {.name = "aten::t", .start = 0, .duration = 0});
-    add(builder, {.name = "aten::add", .start = next, .duration = 10});
+    for (int other = 0; other < others; ++other) {
+      add(builder, {.name = "aten::add", .start = next + 20 * other, .duration = 10});
+    }
     return finished(builder);
   };
   EXPECT_EQ(described(with(kSecond), "times_of_zero"), "warning 2 aten::mm");
+  EXPECT_EQ(described(with(kSecond, 17), "times_of_zero"), "error 2 aten::mm") << "over 10 %";
   EXPECT_EQ(described(with(kSecond - 1), "times_of_zero"), "");
+  EXPECT_EQ(described(with(600 * kSecond), "clock_jumps"), "") << "they have a check of their own";
 }
 
 /// Steps with these numbers; a kernel is launched in those that are in `launching`.
