@@ -19,8 +19,8 @@ import tempfile
 
 # Folders that have no function here yet.
 OPEN = {
-    "copy_engine_all_gather", "cute_dsl_and_hadamard_names", "gpu_behind_the_host", "hybrid_ep_dispatch",
-    "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines",
+    "copy_engine_all_gather", "cute_dsl_and_hadamard_names", "hybrid_ep_dispatch", "mangled_name_of_5000_characters",
+    "peaks_of_blackwell_ultra", "proton_json_lines",
 }
 CASES = {}
 
@@ -437,6 +437,17 @@ def second_half_at_time_zero(tbtrace):
                 [("times_of_zero", "error", 289)], "checks")
     for finding in summary["findings"]:
         check((finding["share"] or 0) < 0.6, "findings of the first half", finding)
+
+
+@case
+def gpu_behind_the_host(tbtrace):
+    rows = tbtrace.rows("steps", "trace.json")
+    check_equal([(row["step"], row["duration_ns"]) for row in rows], [(15, 19_000_000), (16, 19_000_000),
+                                                                      (17, 19_000_000)], "steps")
+    check_equal({row["kernel_ns"] for row in rows}, {18_810_000}, "kernels of a step")
+    check_has(tbtrace("summary", "trace.json").out, "with its GPU activities   19.000 ms")
+    latency = {row["figure"]: row["value"] for row in tbtrace.rows("model", "trace.json")}["latency_mean_ns"]
+    check_equal(latency, 19_000_000, "model")
 
 
 @case

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -18,7 +19,7 @@ class Windows {
  public:
   Windows(const Trace& trace, const StepRules& rules, std::span<const DeviceLink> work,
           bool keep_unfinished)
-      : rules_(rules), work_(work) {
+      : events_(trace.events()), rules_(rules), work_(work) {
     for (const Step& step : rules.steps()) {
       if (!keep_unfinished && trace.events().unfinished(step.event)) {
         unfinished_.push_back(step);
@@ -83,16 +84,72 @@ class Windows {
   }
 
   /// The first step waits for work that was launched before it and finished before its own work;
-  /// of work without a known launch, what began before the step.
+  /// of work without a known launch, what began before the step, or what comes before its first
+  /// work on a stream.
   std::int64_t end_before_first() const {
     std::int64_t end = steps_[0].time.start;
     if (steps_[0].launched == 0) return end;
+    const bool knows_backlog = rules_.policy().keeps_host_parts;
+    const Backlog backlog = knows_backlog ? find_backlog() : Backlog();
     for (std::size_t row = 0; row < work_.size(); ++row) {
       if (is_matched_[row] || !began_before_first(work_[row])) continue;
       const std::int64_t work_end = rules_.end_ns(work_[row].activity);
       if (work_end < device_times_[0].first_start) end = std::max(end, work_end);
     }
+    for (const std::int64_t stream_end : backlog.ends) {
+      if (stream_end <= backlog.first_start) end = std::max(end, stream_end);
+    }
     return end;
+  }
+
+  /// The device runs behind the host: what it still had to do when the recording began. Work on a
+  /// stream runs in the order of its launches, so what comes before the first work whose launch was
+  /// recorded was launched before the recording, if it began before that launch did; else its own
+  /// launch may have been lost.
+  struct Backlog {
+    std::vector<std::int64_t> ends;  // by stream with a backlog
+    /// Of the first kernel with a recorded launch, on these streams.
+    std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
+  };
+
+  Backlog find_backlog() const {
+    struct Stream {
+      std::int64_t end = std::numeric_limits<std::int64_t>::min();
+      std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
+      std::int64_t first_launch = std::numeric_limits<std::int64_t>::max();
+      std::int64_t begin = 0;    // of what comes before the first with a launch
+      std::size_t before = 0;    // without a launch, before the first with one
+      std::size_t launched = 0;  // with one
+      std::size_t unknown = 0;   // without one, after that
+    };
+    std::map<TrackId, Stream> streams;
+    for (const DeviceLink& link : work_) {
+      Stream& stream = streams[events_.track(link.activity)];
+      if (link.launch != EventId::none) {
+        ++stream.launched;
+        const std::int64_t start = rules_.start_ns(link.activity);
+        stream.first_launch = std::min(stream.first_launch, rules_.start_ns(link.launch));
+        if (rules_.is_kernel(link.activity)) {
+          stream.first_start = std::min(stream.first_start, start);
+        }
+      } else if (stream.launched > 0) {
+        ++stream.unknown;
+      } else {
+        if (stream.before++ == 0) stream.begin = rules_.start_ns(link.activity);
+        stream.end = std::max(stream.end, rules_.end_ns(link.activity));
+      }
+    }
+    Backlog backlog;
+    for (const auto& [track, stream] : streams) {
+      // Where launches are missing later on, too, they may have been lost.
+      constexpr std::size_t kFewestLaunches = 10;  // for each one that is missing
+      const bool is_known =
+          stream.launched > 0 && stream.unknown * kFewestLaunches <= stream.launched;
+      if (stream.before == 0 || !is_known || stream.begin >= stream.first_launch) continue;
+      backlog.ends.push_back(stream.end);
+      backlog.first_start = std::min(backlog.first_start, stream.first_start);
+    }
+    return backlog;
   }
 
   bool began_before_first(const DeviceLink& link) const {
@@ -125,6 +182,7 @@ class Windows {
     return static_cast<double>(steps_[last - 1].launched) * 0.8 > launched ? last : last + 1;
   }
 
+  const Events& events_;
   const StepRules& rules_;
   std::span<const DeviceLink> work_;
   std::vector<StepWindow> steps_;

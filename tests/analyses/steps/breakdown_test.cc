@@ -92,6 +92,40 @@ TEST_F(StepBreakdownTest, AStepThatDidNotEndIsNotAmongTheSteps) {
   }
 }
 
+// The device is 300 behind the host when the recording begins: three kernels without a launch.
+TEST_F(StepBreakdownTest, WhatWasLaunchedBeforeTheRecordingIsNotOfTheFirstStep) {
+  for (int number = 0; number < 3; ++number) work(10 + 100 * number, 100);
+  for (int number = 0; number < 2; ++number) {
+    step(number, 100 * number, 100);
+    launch(20 + 100 * number, 5, number + 1);
+    work(310 + 200 * number, 200, number + 1);
+  }
+  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#0 310-510", "ProfilerStep#1 510-710"));
+}
+
+// What has no launch after the first work with one may be of the step.
+TEST_F(StepBreakdownTest, WorkWithoutALaunchAmongTheStepsWorkIsOfTheStep) {
+  step(0, 0, 100);
+  launch(20, 5, 1);
+  work(30, 100, 1);
+  work(130, 100);
+  launch(40, 5, 2);
+  work(230, 100, 2);
+  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#0 0-330"));
+}
+
+TEST_F(StepBreakdownTest, StepsThatHaveLostTheirTimesAreNone) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  step(0, kSecond, 100);
+  op(kSecond + 10, 50);
+  step(1, kSecond + 100, 100);
+  op(kSecond + 110, 50);
+  step(2, 0, 0);
+  op(0, 0);
+  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#0 1000000000-1000000100",
+                                           "ProfilerStep#1 1000000100-1000000200"));
+}
+
 TEST_F(StepBreakdownTest, DataLoadingOnAThreadWithoutStepsIsNotAWait) {
   step(1, 0, 100);
   op(10, 50);
