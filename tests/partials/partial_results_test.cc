@@ -162,7 +162,7 @@ TEST(PartialResults, SpreadOfKernelsIsThatOfAllTheirDurations) {
     // A name has a row of its own for what is communication.
     std::map<std::pair<std::string, bool>, std::vector<std::int64_t>> durations;
     for (const Trace& trace : job.traces) {
-      const std::vector<bool> is_communication = analyses::communication_kernels(trace);
+      const std::vector<bool> is_communication = analyses::communication_work(trace);
       for (const EventId event : trace.by_start()) {
         if (trace.kind(event) != EventKind::kernel) continue;
         durations[{std::string(trace.name(event)), is_communication[index(event)]}].push_back(

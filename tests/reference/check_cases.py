@@ -19,8 +19,7 @@ import tempfile
 
 # Folders that have no function here yet.
 OPEN = {
-    "copy_engine_all_gather", "cute_dsl_and_hadamard_names", "hybrid_ep_dispatch", "mangled_name_of_5000_characters",
-    "peaks_of_blackwell_ultra", "proton_json_lines",
+    "cute_dsl_and_hadamard_names", "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines",
 }
 CASES = {}
 
@@ -448,6 +447,25 @@ def gpu_behind_the_host(tbtrace):
     check_has(tbtrace("summary", "trace.json").out, "with its GPU activities   19.000 ms")
     latency = {row["figure"]: row["value"] for row in tbtrace.rows("model", "trace.json")}["latency_mean_ns"]
     check_equal(latency, 19_000_000, "model")
+
+
+@case
+def copy_engine_all_gather(tbtrace):
+    gpu = tbtrace.only_row("gpu", "trace.json")
+    check_equal((gpu["communication_ns"], gpu["exposed_communication_ns"], gpu["exposed_memory_ns"]),
+                (28_672_000, 28_672_000, 0), "gpu")
+    check("exposed_communication" in tbtrace.findings("trace.json"), "exposed_communication", "none")
+    collectives = tbtrace("collectives", "trace.json", "--format", "json")
+    text = tbtrace("collectives", "trace.json").out
+    check_has(text, "32 records: no trace of another rank")
+    check_lacks(text + collectives.text, "kernels were not recorded", "record CUDA")
+
+
+@case
+def hybrid_ep_dispatch(tbtrace):
+    gpu = tbtrace.only_row("gpu", "trace.json")
+    check_equal((gpu["communication_ns"], gpu["computation_ns"]), (10_000, 0), "gpu")
+    check_equal(tbtrace.only_row("kernels", "trace.json", "--group-by", "family")["family"], "collective", "family")
 
 
 @case

@@ -18,6 +18,10 @@ struct CollectiveBackend {
 
 inline constexpr std::string_view kNcclPrefix = "nccl:";
 
+/// Operators of PyTorch's symmetric memory: `symm_mem::multimem_all_reduce_`. Not all are
+/// collectives.
+inline constexpr std::string_view kSymmetricMemory = "symm_mem::";
+
 inline constexpr std::array kCollectiveBackends = std::to_array<CollectiveBackend>({
     {kNcclPrefix, true},
     {"gloo:", true},

@@ -13,9 +13,10 @@ namespace tbtrace::analyses {
 /// The rules are a table in the source file. Any bytes are accepted.
 bool is_communication_kernel(std::string_view name);
 
-/// By EventId, the kernels that are communication: those with such a name, those whose operator is
-/// a collective, and those with the id of a collective's annotation on the device, if ids are
-/// valid. Copies that a collective made are not kernels. Takes O(n) time.
-std::vector<bool> communication_kernels(const Trace& trace);
+/// By EventId, the device work that is communication: kernels with such a name; kernels, memcpys
+/// and memsets that a collective launched, as collectives on copy engines do, or that have the id
+/// of a collective's annotation on the device, if ids are valid; copies to other devices anywhere
+/// in a collective. Takes O(n) time, for copies times the depth of their launches.
+std::vector<bool> communication_work(const Trace& trace);
 
 }  // namespace tbtrace::analyses

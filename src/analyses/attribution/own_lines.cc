@@ -12,7 +12,7 @@ OwnLines::OwnLines(const Trace& trace, const ForwardOperators& forward)
     : trace_(trace), places_(trace, false), where_(find_line_places(trace, forward, places_)) {
   const bool has_hooks = std::find(where_.accumulates.begin(), where_.accumulates.end(), 1) !=
                          where_.accumulates.end();
-  if (has_hooks) communicates_ = communication_kernels(trace);
+  if (has_hooks) communicates_ = communication_work(trace);
 }
 
 EventId OwnLines::owner_of(const DeviceLink& link) const {

@@ -129,7 +129,7 @@ class Rows {
   void add_device_time() {
     const CallTree& tree = call_tree_of(trace_);
     std::unordered_map<StringId, bool> uses_tensor_cores;
-    const std::vector<bool> communication = analyses::communication_kernels(trace_);
+    const std::vector<bool> communication = analyses::communication_work(trace_);
     for (const DeviceLink& link : context_.device_links()) {
       if (!is_chosen(link.activity)) continue;
       const std::int64_t duration = trace_.events().duration_ns(link.activity);

@@ -35,7 +35,7 @@ WorkByPlace work_by_place(const Trace& trace, const WorkPlaces& where, std::size
   const bool has_hooks =
       std::find(where.accumulates.begin(), where.accumulates.end(), 1) != where.accumulates.end();
   const std::vector<bool> communicates =
-      has_hooks ? communication_kernels(trace) : std::vector<bool>();
+      has_hooks ? communication_work(trace) : std::vector<bool>();
   WorkByPlace found;
   std::vector<PlaceWork>& work = found.work;
   work.resize(places);

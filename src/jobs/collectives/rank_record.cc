@@ -180,14 +180,16 @@ class RecordMaker {
   void add(const jobs::RecordedCollective& one) {
     RankCollective part;
     part.start_ns = of_clock(events_.start_ns(one.event));
-    part.end_ns = of_clock(events_.end_ns(one.event));
-    part.on_device = trace_.kind(one.event) == EventKind::kernel;
+    const std::int64_t end =
+        events_.end_ns(one.last_copy != EventId::none ? one.last_copy : one.event);
+    part.end_ns = of_clock(end);
+    part.on_device = is_device_work(trace_.kind(one.event));
     part.step = step_at(events_.start_ns(one.launch != EventId::none ? one.launch : one.event));
     part.group = group_of(one.details);
     part.stream = streams_.try_emplace(events_.track(one.event), streams_.size()).first->second;
     name(part, one);
     measure(part, one);
-    add_exposed(part, {events_.start_ns(one.event), events_.end_ns(one.event)});
+    add_exposed(part, {events_.start_ns(one.event), end});
     record_.collectives.push_back(part);
   }
 
@@ -197,6 +199,10 @@ class RecordMaker {
     if (name.empty() && one.annotation != EventId::none) {
       const std::string_view text = trace_.name(one.annotation);
       name = text.substr(analyses::collective_backend(text)->prefix.size());
+    }
+    const bool is_copied = one.last_copy != EventId::none;
+    if (name.empty() && is_copied && one.symmetric != EventId::none) {
+      name = trace_.name(one.symmetric).substr(analyses::kSymmetricMemory.size());
     }
     const std::string kernel(part.on_device ? trace_.name(one.event) : std::string_view());
     part.kind = analyses::operation_named(name.empty() ? kernel : name);

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "analyses/attribution/collective_names.h"
 #include "analyses/attribution/communication.h"
@@ -14,6 +18,7 @@ namespace tbtrace::jobs {
 namespace {
 
 constexpr std::string_view kParameters = "record_param_comms";
+constexpr std::size_t kNotAdded = SIZE_MAX;
 
 /// Backends that run collectives as kernels; what the host shows of them is only the call.
 bool runs_kernels(std::string_view backend) {
@@ -48,17 +53,40 @@ class Collector {
   }
 
   void add_kernels() {
-    const std::vector<bool> communicates = analyses::communication_kernels(trace_);
+    const std::vector<bool> communicates = analyses::communication_work(trace_);
+    std::vector<RecordedCollective> all;
+    std::map<EventId, std::size_t> copying;  // the calls that launched copies, in collectives
     for (const DeviceLink& link : links_of(trace_).placed_work()) {
       if (!communicates[index(link.activity)]) continue;
-      RecordedCollective one = {.event = link.activity, .launch = link.launch};
+      RecordedCollective& one =
+          all.emplace_back(RecordedCollective{.event = link.activity, .launch = link.launch});
       if (names_.has(link.activity)) one.details = link.activity;
       find_around(one, link.launch == EventId::none ? link.op : link.launch);
       if (one.details == EventId::none && link.op != EventId::none && names_.has(link.op)) {
         one.details = link.op;
       }
-      add(one);
+      if (trace_.kind(link.activity) != EventKind::kernel) copying[call_of(one)] = kNotAdded;
     }
+    for (const RecordedCollective& one : all) {
+      const auto copies = copying.find(call_of(one));
+      if (copies == copying.end() || copies->second == kNotAdded) {
+        if (copies != copying.end()) copies->second = result_.collectives.size();
+        add(one);
+        if (copies != copying.end()) result_.collectives.back().last_copy = one.event;
+        continue;
+      }
+      result_.is_part[index(one.event)] = true;
+      EventId& last = result_.collectives[copies->second].last_copy;
+      if (trace_.events().end_ns(one.event) > trace_.events().end_ns(last)) last = one.event;
+    }
+  }
+
+  /// What stands for the call of a collective on the host; its activity if that is not known.
+  static EventId call_of(const RecordedCollective& one) {
+    for (const EventId event : {one.details, one.annotation, one.symmetric, one.launch}) {
+      if (event != EventId::none) return event;
+    }
+    return one.event;
   }
 
   /// What the ranges around the launch say.
@@ -68,6 +96,7 @@ class Collector {
       if (one.annotation == EventId::none && analyses::is_collective_name(trace_.name(range))) {
         one.annotation = range;
       }
+      if (trace_.name(range).starts_with(analyses::kSymmetricMemory)) one.symmetric = range;
       if (one.details != EventId::none && one.annotation != EventId::none) return;
     }
   }

@@ -12,7 +12,11 @@
 namespace tbtrace::jobs {
 
 struct RecordedCollective {
-  EventId event = EventId::none;       ///< a kernel, or a range of the host
+  EventId event = EventId::none;  ///< a kernel, or a range of the host
+  EventId symmetric =
+      EventId::none;  ///< the operator of symmetric memory around the launch, if any
+  /// If it ran on copy engines, the activity of it that ended last; `event` started first.
+  EventId last_copy = EventId::none;
   EventId launch = EventId::none;      ///< where the host called it, if known
   EventId details = EventId::none;     ///< the event whose arguments describe it; it may be `event`
   EventId annotation = EventId::none;  ///< `nccl:all_reduce`, if there is one around the launch
@@ -24,8 +28,9 @@ struct RecordedCollectives {
   std::uint64_t calls_without_kernel = 0;
 };
 
-/// Kernels that communicate; ranges of backends that run on the host; and if the trace has neither,
-/// what record_param_comms shows of a backend on the host. Takes O(n log n) time.
+/// Kernels that communicate; the copies of each collective that ran on copy engines; ranges of
+/// backends that run on the host; and if the trace has neither, what record_param_comms shows of a
+/// backend on the host. Takes O(n log n) time.
 RecordedCollectives recorded_collectives(const Trace& trace);
 
 }  // namespace tbtrace::jobs

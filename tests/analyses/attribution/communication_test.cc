@@ -26,9 +26,12 @@ TEST(Communication, IsKnownByTheNamesOfItsLibraries) {
   for (const std::string_view name :
        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
         "ncclSymkDevKernel_AllReduce_AGxLL_R_sum_bf16(ncclSymkDevWorkArgs)",
-        "ncclKernel_Generic_4(ncclDevComm*)", "rccl_main_kernel", "mscclKernel_Sum_half_LL(int)",
+        "ncclKernel_Generic_4(ncclDevComm*)",
+        "rccl_main_kernel",
+        "mscclKernel_Sum_half_LL(int)",
         "void mscclpp::collective::allreducePacket<__half>(void*)",
-        "void nvshmemi_reduce_threadgroup_kernel<float>(int)", "oneccl_allreduce_ring",
+        "void nvshmemi_reduce_threadgroup_kernel<float>(int)",
+        "oneccl_allreduce_ring",
         "void vllm::cross_device_reduce_2stage<__half, 8>(vllm::RankData*)",
         "void sglang::cross_device_reduce_1stage<__nv_bfloat16, 4>(int)",
         "void aiter::allreduce_prototype_twoshot<quickreduce::CodecFP>(int)",
@@ -40,6 +43,12 @@ TEST(Communication, IsKnownByTheNamesOfItsLibraries) {
         "void deep_ep::internode_ll::dispatch<true, 3, 7168>(void*)",
         "void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(int4*)",
         "void deep_ep::intranode::cached_notify_combine<8>(void**)",
+        "void dpsk::ep::internode::combine<__nv_bfloat16, 8, true>(int4*)",
+        "void vendor::ep::intranode::dispatch<8, 768, 8192>(int4*)",
+        "void vendor::ep::internode_ll::dispatch<true, 7168>(void*)",
+        "void hybrid_ep::combine_kernel<hybrid_ep::INTER_NODE_GROUP, 7168>(int)",
+        "void uccl::internode_ll::combine<true, 7168, 9>(void*)",
+        "void a2a_combine_recv_kernel<__nv_bfloat16>(void*)",
         "_ZN4vllm26cross_device_reduce_1stageI6__halfLi8EEEvPNS_8RankDataE"}) {
     EXPECT_TRUE(is_communication_kernel(name)) << name;
   }
@@ -47,6 +56,8 @@ TEST(Communication, IsKnownByTheNamesOfItsLibraries) {
        {"triton_poi_fused__to_copy_all_gather_into_tensor_wait_tensor_0",
         "triton_red_fused_add_all_reduce_native_layer_norm_3",
         "void deep_ep::layout::get_dispatch_layout<256>(long const*)",
+        "void hybrid_ep::permute_kernel<unsigned short>(int)",
+        "void hybrid_ep::scan<512, 8>(bool const*)",
         "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(int)",
         "void flash_fwd_splitkv_combine_kernel<Traits>(Flash_fwd_params)",
         "void vectorized_gather_kernel<16, long>(char*)", "nvjet_tst_128x64_64x8_2x1_v_bz_TNT",
@@ -99,6 +110,58 @@ TEST(Communication, HasOneAmountInEveryTable) {
     if (group.family == KernelFamily::collective) in_names += group.total_ns;
   }
   EXPECT_EQ(in_names, 30'000);
+}
+
+ChromeEvent copy(std::string_view kind, std::string_view start, std::string_view correlation) {
+  return kernel("Memcpy " + std::string(kind) + " (Device -> Device)", start, "10", correlation)
+      .with("cat", "\"gpu_memcpy\"");
+}
+
+ChromeEvent annotation(std::string_view name, std::string_view start, std::string_view duration) {
+  return op(name, start, duration).with("cat", "\"user_annotation\"");
+}
+
+std::int64_t communication_ns(std::vector<ChromeEvent> events) {
+  return gpu_use(read(trace_text(std::move(events))))->at(0).communication_ns;
+}
+
+TEST(Communication, IsWhatACollectiveCopiesItself) {
+  EXPECT_EQ(communication_ns({op("record_param_comms", "0", "50"),
+                              annotation("nccl:_all_gather_base", "5", "40"), launch("10", "1"),
+                              launch("12", "2"), copy("DtoD", "60", "1"), copy("DtoD", "70", "2")}),
+            20'000);
+  EXPECT_EQ(communication_ns({op("record_param_comms", "0", "5"), launch("1", "1"),
+                              kernel("fill", "60", "10", "1").with("cat", "\"gpu_memset\"")}),
+            10'000);
+}
+
+// An operator in a collective gathers and scatters tensors on the device, or sends them away.
+TEST(Communication, IsACopyToAnotherDeviceAnywhereInACollective) {
+  const auto inside = [](std::string_view kind) {
+    return communication_ns({annotation("nccl:all_gather", "0", "50"), op("aten::copy_", "5", "40"),
+                             launch("10", "1"), copy(kind, "60", "1")});
+  };
+  EXPECT_EQ(inside("PtoP"), 10'000);
+  EXPECT_EQ(inside("DtoD"), 0);
+  EXPECT_EQ(
+      communication_ns({op("aten::copy_", "5", "40"), launch("10", "1"), copy("PtoP", "60", "1")}),
+      0)
+      << "a program that copies to another GPU without a collective";
+}
+
+TEST(Communication, IsWhatCollectivesOfSymmetricMemoryLaunch) {
+  EXPECT_EQ(
+      communication_ns({op("symm_mem::low_contention_all_gather", "0", "50"),
+                        op("aten::copy_", "5", "40"), launch("10", "1"), copy("DtoD", "60", "1")}),
+      10'000);
+  EXPECT_EQ(communication_ns({op("symm_mem::two_shot_all_reduce_", "0", "50"), launch("10", "1"),
+                              kernel("twoShotKernel", "60", "10", "1")}),
+            10'000);
+  EXPECT_EQ(communication_ns({op("symm_mem::fused_all_gather_matmul", "0", "50"), launch("10", "1"),
+                              kernel("gemm", "60", "10", "1"), launch("20", "2"),
+                              copy("DtoD", "80", "2")}),
+            10'000)
+      << "the copies of the fused operator, not its product";
 }
 
 }  // namespace

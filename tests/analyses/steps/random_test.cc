@@ -94,7 +94,10 @@ class StepsByDefinition {
   }
 
   bool is_communication(EventId kernel) const {
-    if (trace_.name(kernel).starts_with("ncclDevKernel")) return true;
+    return trace_.name(kernel).starts_with("ncclDevKernel") || is_of_collective(kernel);
+  }
+
+  bool is_of_collective(EventId kernel) const {
     for (const DeviceLink& link : links_of(trace_).device_work()) {
       if (link.activity != kernel || link.op == EventId::none) continue;
       if (is_collective(link.op) || trace_.name(link.op) == "record_param_comms") return true;
@@ -128,6 +131,8 @@ class StepsByDefinition {
     if (kind == EventKind::kernel) {
       return is_communication(event) ? StepRole::communication : StepRole::kernel;
     }
+    const bool is_copy = kind == EventKind::gpu_memcpy || kind == EventKind::gpu_memset;
+    if (is_copy && is_of_collective(event)) return StepRole::communication;
     if (kind == EventKind::gpu_memcpy) return StepRole::memcpy;
     if (kind == EventKind::gpu_memset) return StepRole::memset;
     if (kind == EventKind::runtime) return StepRole::runtime;
@@ -170,6 +175,41 @@ class StepsByDefinition {
     }
   }
 
+  /// The last end of what streams still had to do when the recording began; INT64_MIN without any.
+  std::int64_t end_of_backlog() const {
+    std::vector<std::int64_t> ends;
+    std::int64_t first_kernel = INT64_MAX;
+    for (std::size_t track = 0; track < trace_.tracks().size(); ++track) {
+      std::vector<DeviceLink> work;
+      for (const DeviceLink& link : links_of(trace_).device_work()) {
+        if (index(events_.track(link.activity)) == track) work.push_back(link);
+      }
+      const auto is_launched = [](const DeviceLink& link) { return link.launch != EventId::none; };
+      const auto first = std::find_if(work.begin(), work.end(), is_launched);
+      const auto launched = std::count_if(first, work.end(), is_launched);
+      if (first == work.end() || first == work.begin()) continue;
+      if ((work.end() - first - launched) * 10 > launched) continue;
+      std::int64_t launch = INT64_MAX;
+      std::int64_t kernel = INT64_MAX;
+      for (const DeviceLink& link : work) {
+        if (!is_launched(link)) continue;
+        launch = std::min(launch, events_.start_ns(link.launch));
+        if (trace_.kind(link.activity) != EventKind::kernel) continue;
+        kernel = std::min(kernel, events_.start_ns(link.activity));
+      }
+      if (events_.start_ns(work.front().activity) >= launch) continue;
+      first_kernel = std::min(first_kernel, kernel);
+      std::int64_t end = INT64_MIN;
+      for (auto link = work.begin(); link != first; ++link) {
+        end = std::max(end, events_.end_ns(link->activity));
+      }
+      ends.push_back(end);
+    }
+    std::int64_t last = INT64_MIN;
+    for (const std::int64_t end : ends) last = end <= first_kernel ? std::max(last, end) : last;
+    return last;
+  }
+
   void widen() {
     std::int64_t previous = windows_[0].start;
     for (const DeviceLink& link : links_of(trace_).device_work()) {
@@ -179,6 +219,7 @@ class StepsByDefinition {
                           events_.start_ns(first_seen) < windows_[0].start;
       if (before && !matched_.contains(link.activity)) previous = std::max(previous, end);
     }
+    if (windows_[0].launched > 0) previous = std::max(previous, end_of_backlog());
     for (Window& window : windows_) {
       const std::int64_t on_host = window.end - window.start;
       window.start = std::max(window.start, previous);

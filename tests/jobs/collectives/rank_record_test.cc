@@ -86,6 +86,50 @@ RankRecord gloo_record(std::string_view distributed) {
   return record_of(text);
 }
 
+// NCCL's collectives on copy engines: several copies and no kernel.
+TEST(RankRecordOfTrace, TheCopiesOfACallAreOneCollective) {
+  fixtures::ChromeText text;
+  for (int call = 0; call < 2; ++call) {
+    const auto at = [&](int offset) { return std::to_string(10'000 + 1000 * call + offset); };
+    text.events.push_back(op("record_param_comms", at(0), "100")
+                              .arg("Collective name", R"("_allgather_base")")
+                              .arg("In msg nelems", "1000")
+                              .arg("Out msg nelems", "8000")
+                              .arg("Group size", "8")
+                              .arg("dtype", R"("BFloat16")"));
+    text.events.push_back(annotation("nccl:_all_gather_base", at(5), "90"));
+    for (int copy = 0; copy < 3; ++copy) {
+      launch(text, std::to_string(10 * call + copy + 1), at(10 + 10 * copy),
+             op("Memcpy DtoD (Device -> Device)", at(200 + 100 * copy), "80")
+                 .with("cat", R"("gpu_memcpy")")
+                 .with("tid", "24"));
+    }
+  }
+  const RankRecord record = record_of(text);
+  ASSERT_THAT(record.collectives, SizeIs(2));
+  EXPECT_EQ(record.calls_without_kernel, 0);
+  const RankCollective& first = record.collectives[0];
+  EXPECT_EQ(first.kind, CollectiveKind::all_gather);
+  EXPECT_TRUE(first.on_device);
+  EXPECT_EQ(first.bytes, 16'000);
+  EXPECT_EQ(first.end_ns - first.start_ns, 280'000) << "from the first copy to the last one's end";
+}
+
+// A copy for each other rank, by an operator inside.
+TEST(RankRecordOfTrace, CollectivesOfSymmetricMemoryMayCopy) {
+  fixtures::ChromeText text;
+  text.events.push_back(op("symm_mem::low_contention_all_gather", "100", "100"));
+  for (int copy = 0; copy < 2; ++copy) {
+    launch(text, std::to_string(copy + 1), std::to_string(110 + 10 * copy),
+           op("Memcpy DtoD (Device -> Device)", std::to_string(300 + 100 * copy), "80")
+               .with("cat", R"("gpu_memcpy")")
+               .with("tid", "24"));
+  }
+  const RankRecord record = record_of(text);
+  ASSERT_THAT(record.collectives, SizeIs(1));
+  EXPECT_EQ(record.collectives[0].kind, CollectiveKind::all_gather);
+}
+
 TEST(RankRecord, TakesTheOnlyGroupOfTheJobWhereNoneIsRecorded) {
   const RankRecord record =
       gloo_record(R"({"rank": 1, "world_size": 2, "pg_count": 1, "pg_config": [{"pg_name": "0", )"
