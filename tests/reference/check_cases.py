@@ -19,7 +19,7 @@ import tempfile
 
 # Folders that have no function here yet.
 OPEN = {
-    "cute_dsl_and_hadamard_names", "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines",
+    "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines",
 }
 CASES = {}
 
@@ -466,6 +466,15 @@ def hybrid_ep_dispatch(tbtrace):
     gpu = tbtrace.only_row("gpu", "trace.json")
     check_equal((gpu["communication_ns"], gpu["computation_ns"]), (10_000, 0), "gpu")
     check_equal(tbtrace.only_row("kernels", "trace.json", "--group-by", "family")["family"], "collective", "family")
+
+
+@case
+def cute_dsl_and_hadamard_names(tbtrace):
+    parts = {"RMSNormKernel": "normalization", "NVFP4Quantize": "elementwise", "DenseGemmKernel": "gemm",
+             "fast_hadamard": "other", "routingIndices": "sort"}
+    rows = tbtrace.rows("kernels", "trace.json", "--group-by", "family,name")
+    found = {part: row["family"] for part in parts for row in rows if part in row["name"]}
+    check_equal(found, parts, "families")
 
 
 @case

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "analyses/attribution/communication.h"
@@ -13,9 +14,18 @@
 namespace tbtrace::analyses {
 namespace {
 
+/// Where a part may be in a name. Words are separated by `_`, by digits and by capitals: `Adam` of
+/// `FusedAdamFunctor`.
+enum class At : std::uint8_t {
+  any,
+  start,  ///< of a word: `adam` of `AdamW`, not of `hadamard`
+  word,   ///< whole words: `norm` of `qk_norm`, not of `normal`
+};
+
 struct FamilyRule {
   std::string_view part;  ///< in lower case
   KernelFamily family;
+  At at = At::any;
 };
 
 /// The first rule whose part is in the short name decides, else the first whose part is in the
@@ -38,18 +48,20 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"prefillwith", KernelFamily::attention},
     {"decodewith", KernelFamily::attention},
     {"mergestate", KernelFamily::attention},
-    {"mla_dec", KernelFamily::attention},
-    {"mla_prefill", KernelFamily::attention},
-    {"mla_metadata", KernelFamily::attention},
+    {"mla", KernelFamily::attention, At::word},
+    {"mha", KernelFamily::attention, At::word},
+    {"pa_", KernelFamily::attention, At::start},  // paged: `pa_bf16_noquant_a16w16_2tg_g8`
+    // DeepSeek's sparse attention, in DeepGEMM
+    {"mqa_logits", KernelFamily::attention},
     // FlashAttention, xFormers and CUTLASS, cuDNN, FlashInfer, vLLM, AITER
-    {"flash", KernelFamily::attention},
+    {"flash", KernelFamily::attention, At::start},
     {"fmha", KernelFamily::attention},
     {"attention", KernelFamily::attention},
     {"attn", KernelFamily::attention},
     {"sdpa", KernelFamily::attention},
     // ATen's foreach functions, Apex, ATen's fused optimizers
     {"multi_tensor_apply", KernelFamily::optimizer},
-    {"adam", KernelFamily::optimizer},
+    {"adam", KernelFamily::optimizer, At::start},
     {"lamb_", KernelFamily::optimizer},
     {"fusedsgd", KernelFamily::optimizer},
     // FlashInfer's sampling; experts of tokens: vLLM, SGLang, TensorRT-LLM's generated kernels
@@ -58,12 +70,12 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"topprenorm", KernelFamily::sort},
     {"moe_align", KernelFamily::sort},
     {"moe_fused_gate", KernelFamily::sort},
-    {"moe::dev::routing", KernelFamily::sort},
     {"moe::dev::permute", KernelFamily::embedding},
     {"moe::dev::finalize", KernelFamily::reduction},
     {"moe::dev::activation", KernelFamily::elementwise},
     {"expandinputrows", KernelFamily::embedding},
     {"finalizemoerouting", KernelFamily::reduction},
+    {"routing", KernelFamily::sort, At::start},
     {"moe_sum", KernelFamily::reduction},
     {"topk", KernelFamily::sort},
     {"top_k", KernelFamily::sort},
@@ -74,8 +86,8 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"kernel_with_index", KernelFamily::elementwise},
     {"scatter", KernelFamily::embedding},
     {"gather", KernelFamily::embedding},
-    {"index", KernelFamily::embedding},
-    {"indices", KernelFamily::embedding},
+    {"index", KernelFamily::embedding, At::start},
+    {"indices", KernelFamily::embedding, At::start},
     {"permute_2d", KernelFamily::embedding},
     {"permute_1d", KernelFamily::embedding},
     {"permute_indices", KernelFamily::embedding},
@@ -143,10 +155,8 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"kldiv", KernelFamily::reduction},
     // products for experts: vLLM and SGLang, AITER; of Mamba's chunks
     {"fused_moe_kernel", KernelFamily::gemm},
-    {"fmoe_bf16", KernelFamily::gemm},
-    {"fmoe_fp16", KernelFamily::gemm},
-    {"fmoe_fp8", KernelFamily::gemm},
-    {"fmoe_int8", KernelFamily::gemm},
+    {"fmoe", KernelFamily::gemm, At::word},
+    {"mfma_moe", KernelFamily::gemm},
     {"bmm_chunk", KernelFamily::gemm},
     {"machete", KernelFamily::gemm},
     // cuBLAS, cuBLASLt (nvjet), CUTLASS, Tensile, MAGMA, Marlin
@@ -176,6 +186,8 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"cumsum", KernelFamily::reduction},
     {"argmax", KernelFamily::reduction},
     {"argmin", KernelFamily::reduction},
+    // after the reductions of ATen's norms
+    {"norm", KernelFamily::normalization, At::word},
     {"elementwise", KernelFamily::elementwise},
     {"pointwise", KernelFamily::elementwise},
     {"vectorized", KernelFamily::elementwise},
@@ -195,6 +207,7 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"fp4_quant", KernelFamily::elementwise},
     {"group_quant", KernelFamily::elementwise},
     {"act_quant", KernelFamily::elementwise},
+    {"quant", KernelFamily::elementwise, At::word},
     {"repetition_penalt", KernelFamily::elementwise},
 });
 
@@ -203,14 +216,53 @@ constexpr std::array kFamiliesByStart = std::to_array<FamilyRule>({
     {"bmm_", KernelFamily::gemm},
 });
 
-/// Parts that name a library, not what the kernel computes: FlashInfer's namespace, and how CuTe's
-/// Python functions begin (`kernel_cutlass_kernel_quackrmsnorm...`).
-constexpr std::array<std::string_view, 2> kLibraryNames = {"flashinfer::", "kernel_cutlass_"};
+/// Parts that name a library, not what the kernel computes: FlashInfer, also without a separator
+/// after it (`flashinfernormkernelsrmsnorm`), and how CuTe's Python functions begin
+/// (`kernel_cutlass_kernel_quackrmsnorm...`).
+constexpr std::array<std::string_view, 2> kLibraryNames = {"flashinfer", "kernel_cutlass_"};
+
+/// CuTe's Python functions go on with the types of their arguments: `CopyAtom`, `TiledMMA`.
+constexpr std::array<std::string_view, 2> kCuteArguments = {"_object_at_", "_tensorptr"};
+
+/// What operators launch whose kernels' names do not say it, such as those of MTIA: by the start of
+/// the name, the first that fits.
+constexpr std::array kFamiliesOfOperators = std::to_array<FamilyRule>({
+    {"aten::mm", KernelFamily::gemm},
+    {"aten::bmm", KernelFamily::gemm},
+    {"aten::addmm", KernelFamily::gemm},
+    {"aten::addbmm", KernelFamily::gemm},
+    {"aten::baddbmm", KernelFamily::gemm},
+    {"aten::matmul", KernelFamily::gemm},
+    {"aten::linear", KernelFamily::gemm},
+    {"aten::_int_mm", KernelFamily::gemm},
+    {"aten::_scaled_mm", KernelFamily::gemm},
+    {"aten::_grouped_mm", KernelFamily::gemm},
+    {"aten::_scaled_grouped_mm", KernelFamily::gemm},
+    {"aten::_addmm_activation", KernelFamily::gemm},
+    {"aten::convolution", KernelFamily::convolution},
+    {"aten::_convolution", KernelFamily::convolution},
+    {"aten::cudnn_convolution", KernelFamily::convolution},
+    {"aten::miopen_convolution", KernelFamily::convolution},
+    {"aten::mkldnn_convolution", KernelFamily::convolution},
+    {"aten::_scaled_dot_product_", KernelFamily::attention},
+    {"aten::_flash_attention_", KernelFamily::attention},
+    {"aten::_efficient_attention_", KernelFamily::attention},
+    {"aten::_softmax", KernelFamily::softmax},
+    {"aten::_log_softmax", KernelFamily::softmax},
+    {"aten::native_layer_norm", KernelFamily::normalization},
+    {"aten::native_batch_norm", KernelFamily::normalization},
+    {"aten::native_group_norm", KernelFamily::normalization},
+    {"aten::_fused_rms_norm", KernelFamily::normalization},
+    {"aten::_fused_adam", KernelFamily::optimizer},
+    {"aten::_fused_sgd", KernelFamily::optimizer},
+    {"aten::embedding", KernelFamily::embedding},
+    {"aten::_embedding_bag", KernelFamily::embedding},
+});
 
 struct CoreRule {
   std::string_view part;  ///< in lower case
   bool uses = true;
-  bool starts_word = false;  ///< `sgemm` of `cublasSgemm`, not of `fusedGemm`
+  At at = At::any;  ///< `sgemm` of `cublasSgemm`, not of `fusedGemm`
 };
 
 /// The first rule whose part is in the name decides.
@@ -223,6 +275,12 @@ constexpr std::array kTensorCores = std::to_array<CoreRule>({
     {"flash_bwd_dot_do_o", false},
     {"flash_bwd_convert", false},
     {"flash_bwd_clear", false},
+    {"bwd_preprocess", false},
+    {"bwd_postprocess", false},
+    {"bwdpreprocess", false},
+    {"bwdpostprocess", false},
+    {"fwd_combine", false},
+    {"fwdcombine", false},
     {"offsetskernel", false},
     // instruction shapes in names of cuBLAS, cuDNN and CUTLASS: Volta, Turing, Ampere
     {"h884"},
@@ -247,6 +305,9 @@ constexpr std::array kTensorCores = std::to_array<CoreRule>({
     {"nvjet"},
     {"sm90_xmma"},
     {"sm100_xmma"},
+    {"umma", true, At::start},
+    {"tiledmma"},
+    {"fmhasm100"},
     {"sm90_gemm"},
     {"tcgen05"},
     {"deep_gemm"},
@@ -280,36 +341,32 @@ constexpr std::array kTensorCores = std::to_array<CoreRule>({
     {"_mi4x4x"},
     {"_xdl"},
     // names of kernels in single and double precision, and of products with vectors
-    {"sgemm", false, true},
-    {"scudnn", false, true},
-    {"dgemm", false, true},
-    {"cgemm", false, true},
-    {"zgemm", false, true},
+    {"sgemm", false, At::start},
+    {"scudnn", false, At::start},
+    {"dgemm", false, At::start},
+    {"cgemm", false, At::start},
+    {"zgemm", false, At::start},
     {"gemv", false},
     {"dot_kernel", false},
 });
 
 /// Double precision and products with vectors gain nothing from half precision's tensor cores.
 constexpr std::array kWithoutGain = std::to_array<CoreRule>({
-    {"dgemm", false, true},
-    {"zgemm", false, true},
+    {"dgemm", false, At::start},
+    {"zgemm", false, At::start},
     {"f64", false},
     {"gemv", false},
     {"dot_kernel", false},
 });
 
-/// Families whose kernels may use tensor cores, or may be anything.
-bool may_use_tensor_cores(KernelFamily family) {
+bool is_of_matrices(KernelFamily family) {
   return family == KernelFamily::gemm || family == KernelFamily::convolution ||
-         family == KernelFamily::attention || family == KernelFamily::triton ||
-         family == KernelFamily::other;
+         family == KernelFamily::attention;
 }
 
-template <typename Rules>
-auto first_rule(const Rules& rules, std::string_view text) {
-  return std::find_if(rules.begin(), rules.end(), [&](const auto& rule) {
-    return text.find(rule.part) != std::string_view::npos;
-  });
+/// Families whose kernels may use tensor cores, or may be anything.
+bool may_use_tensor_cores(KernelFamily family) {
+  return is_of_matrices(family) || family == KernelFamily::triton || family == KernelFamily::other;
 }
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
@@ -320,29 +377,55 @@ bool starts_word(std::string_view text, std::size_t at) {
   return is_capital(text[at]) && (goes_on_small || !is_capital(text[at - 1]));
 }
 
-bool fits(const CoreRule& rule, std::string_view name, std::string_view lower) {
+template <typename Rule>
+bool fits(const Rule& rule, std::string_view name, std::string_view lower) {
   for (std::size_t at = lower.find(rule.part); at != std::string_view::npos;
        at = lower.find(rule.part, at + 1)) {
-    if (!rule.starts_word || starts_word(name, at)) return true;
+    const std::size_t end = at + rule.part.size();
+    if (rule.at != At::any && !starts_word(name, at)) continue;
+    if (rule.at == At::word && end < name.size() && !starts_word(name, end) &&
+        is_letter(name[end])) {
+      continue;
+    }
+    return true;
   }
   return false;
 }
 
+/// The first rule that fits decides.
 template <typename Rules>
-auto first_core_rule(const Rules& rules, std::string_view name) {
+auto first_rule(const Rules& rules, std::string_view name) {
   const std::string lower = lower_case(name);
-  return std::ranges::find_if(rules, [&](const CoreRule& rule) { return fits(rule, name, lower); });
+  return std::ranges::find_if(rules, [&](const auto& rule) { return fits(rule, name, lower); });
 }
 
-/// In lower case, without names of libraries.
+/// Without names of libraries, and what is not of the kernel's name.
 std::string family_text(std::string_view name) {
-  std::string text = lower_case(name);
+  constexpr std::string_view kOfCute = "kernel_cutlass_";
+  std::string text(name);
+  if (text.starts_with(kOfCute)) {
+    for (const std::string_view arguments : kCuteArguments) {
+      text.resize(std::min(text.size(), text.find(arguments)));
+    }
+  }
   for (const std::string_view library : kLibraryNames) {
     for (std::size_t at = 0; (at = text.find(library, at)) != std::string::npos;) {
       text.erase(at, library.size());
     }
   }
   return text;
+}
+
+/// Architectures whose matrix kernels all use tensor cores: `bmm_E2m1_..._sm100f`,
+/// `MainloopSm100TmaUmma`.
+bool is_for_tensor_cores(std::string_view name) {
+  constexpr auto kArchitectures = std::to_array<CoreRule>({
+      {"sm90", true, At::start},
+      {"sm100", true, At::start},
+      {"sm103", true, At::start},
+      {"sm120", true, At::start},
+  });
+  return first_rule(kArchitectures, name) != kArchitectures.end();
 }
 
 }  // namespace
@@ -353,7 +436,7 @@ KernelFamily kernel_family(std::string_view name) {
   for (const std::string& text :
        {family_text(short_kernel_name(name)), family_text(without_signature(readable))}) {
     for (const FamilyRule& rule : kFamiliesByStart) {
-      if (text.starts_with(rule.part)) return rule.family;
+      if (lower_case(text).starts_with(rule.part)) return rule.family;
     }
     const auto rule = first_rule(kFamilies, text);
     if (rule != kFamilies.end()) return rule->family;
@@ -361,18 +444,25 @@ KernelFamily kernel_family(std::string_view name) {
   return KernelFamily::other;
 }
 
+KernelFamily operator_family(std::string_view op) {
+  for (const FamilyRule& rule : kFamiliesOfOperators) {
+    if (op.starts_with(rule.part)) return rule.family;
+  }
+  return KernelFamily::other;
+}
+
 std::optional<bool> uses_tensor_cores(std::string_view name) {
-  const auto* const rule = first_core_rule(kTensorCores, name);
+  const auto* const rule = first_rule(kTensorCores, name);
   if (rule != kTensorCores.end()) return rule->uses;
-  if (may_use_tensor_cores(kernel_family(name))) return std::nullopt;
+  const KernelFamily family = kernel_family(name);
+  if (is_of_matrices(family) && is_for_tensor_cores(name)) return true;
+  if (may_use_tensor_cores(family)) return std::nullopt;
   return false;
 }
 
 bool gains_from_tensor_cores(std::string_view name) {
-  if (first_core_rule(kWithoutGain, name) != kWithoutGain.end()) return false;
-  const KernelFamily family = kernel_family(name);
-  return family == KernelFamily::gemm || family == KernelFamily::convolution ||
-         family == KernelFamily::attention;
+  if (first_rule(kWithoutGain, name) != kWithoutGain.end()) return false;
+  return is_of_matrices(kernel_family(name));
 }
 
 }  // namespace tbtrace::analyses

@@ -12,6 +12,9 @@ namespace tbtrace::analyses {
 
 KernelFamily kernel_family(std::string_view name);
 
+/// Of what an operator launches for its own work; `other` if its name does not say it.
+KernelFamily operator_family(std::string_view op);
+
 /// Tensor cores of NVIDIA GPUs or matrix cores of AMD's. nullopt if the name shows neither that the
 /// kernel uses them nor that it does not: names of generated kernels, and of many libraries, only
 /// say what is computed.

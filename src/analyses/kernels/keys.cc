@@ -16,7 +16,7 @@ const KernelKeyRules& exact_kernel_keys() {
   static constexpr KernelKeyRules kExact = {.uses_tensor_cores = uses_tensor_cores,
                                             .unknown_operator = "[unattributed]",
                                             .missing = -1,
-                                            .communication = communication_kernels};
+                                            .communication = communication_work};
   return kExact;
 }
 
@@ -53,8 +53,12 @@ bool KernelKeys::is_communication(EventId kernel) const {
   return !communication_.empty() && communication_[index(kernel)];
 }
 
-KernelFamily KernelKeys::family(EventId kernel) {
-  return is_communication(kernel) ? KernelFamily::collective : facts(kernel).family;
+/// Where the name does not show it, the operator may.
+KernelFamily KernelKeys::family(const KernelRun& run) {
+  if (is_communication(run.event)) return KernelFamily::collective;
+  const KernelFamily family = facts(run.event).family;
+  const bool may_ask = family == KernelFamily::other && rules_.communication != nullptr;
+  return may_ask && run.op != EventId::none ? operator_family(trace_.name(run.op)) : family;
 }
 
 KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
@@ -65,11 +69,14 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
   if (groups_by_name(options_)) {
     key[0] = static_cast<std::int64_t>(name);
     key[11] = is_communication(run.event) ? 1 : 0;
+    if (facts(name).family == KernelFamily::other) {
+      key[12] = static_cast<std::int64_t>(family(run));
+    }
   }
   const bool by_launch = groups_by(options_, KernelGrouping::launch);
   if (by_launch || groups_by(options_, KernelGrouping::op)) key[1] = op;
   if (groups_by(options_, KernelGrouping::family)) {
-    key[12] = static_cast<std::int64_t>(family(run.event));
+    key[12] = static_cast<std::int64_t>(family(run));
   }
   if (groups_by(options_, KernelGrouping::label)) {
     const auto next = static_cast<std::int64_t>(label_numbers_.size());
@@ -106,7 +113,7 @@ void KernelKeys::describe(KernelGroup& group, const KernelRun& run, const Key& k
     group.label = label.empty() ? "[unlabelled]" : label;
   }
   if (groups_by_name(options_) || groups_by(options_, KernelGrouping::family)) {
-    group.family = family(run.event);
+    group.family = family(run);
   }
   if (by_launch || groups_by(options_, KernelGrouping::op)) {
     group.op = run.op == EventId::none ? rules_.unknown_operator : trace_.name(run.op);

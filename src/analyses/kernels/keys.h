@@ -62,7 +62,7 @@ class KernelKeys {
 
   const KernelNameFacts& facts(StringId name);
   bool is_communication(EventId kernel) const;
-  KernelFamily family(EventId kernel);
+  KernelFamily family(const KernelRun& run);
   Key key_of(const KernelRun& run);
   void describe(KernelGroup& group, const KernelRun& run, const Key& key);
 

@@ -153,6 +153,53 @@ TEST(KernelFamily, IsKnownForKernelsOfServingEngines) {
   }
 }
 
+TEST(KernelFamily, IsKnownForKernelsOfCuteFlashInferAndAiter) {
+  const Names names = {
+      {"kernel_cutlass_kernel_flashinfernormkernelsfused_add_rmsnormFusedAddRMSNormKernel_object_"
+       "at__tensorptrbf16gmemalign16o40961",
+       KernelFamily::normalization},
+      {"kernel_cutlass_kernel_flashinfergemmkernelsmine_gemm_sm100Sm100DenseGemmKernel_object_at__"
+       "CopyAtom_TVLayout",
+       KernelFamily::gemm},
+      {"kernel_cutlass_kernel_flashinferquantizationkernelsmxfp8_quantizeMXFP8QuantizeKernel_"
+       "object_at__CopyAtom",
+       KernelFamily::elementwise},
+      {"kernel_cutlass_kernel_flash_attncuteflash_fwd_sm100FlashAttentionForwardSm100_object_at__"
+       "TiledMMA",
+       KernelFamily::attention},
+      {"void fast_hadamard_transform_12N_kernel<fast_hadamard_transform_kernel_traits<64>>(int)",
+       KernelFamily::other},
+      {"void at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4>(int)",
+       KernelFamily::optimizer},
+      {"void moe::dev::routing::routingDeepSeek::routingIndicesClusterKernel<float>(int)",
+       KernelFamily::sort},
+      {"void tensorrt_llm::kernels::customMoeRoutingKernel<float, float, int, 128, 8>(int)",
+       KernelFamily::sort},
+      {"_ZN5aiter31mla_a8w8_qh16_qseqlen1_gqaratio16E", KernelFamily::attention},
+      {"_ZN5aiter28pa_bf16_noquant_gqa8_1tg_4w_E", KernelFamily::attention},
+      {"_ZN5aiter25paged_attention_ll4mqaQKVIDF16bEEvPKT_.kd", KernelFamily::attention},
+      {"void deep_gemm::sm100_fp8_paged_mqa_logits<1u, 64u, 128u>(int)", KernelFamily::attention},
+      {"mfma_moe2_afp8_wfp4_bf16_cshuffle_t64x128x256", KernelFamily::gemm},
+      {"void aiter::fmoe_g1u1_kernel<__hip_bfloat16>(int)", KernelFamily::gemm},
+      {"void aiter::dynamic_per_token_scaled_quant_kernel<__hip_bfloat16>(int)",
+       KernelFamily::elementwise},
+      {"void vllm::fused_qk_norm_rope_kernel<c10::BFloat16>(int)", KernelFamily::normalization},
+      {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, "
+       "normal_and_transform>(int)",
+       KernelFamily::random},
+  };
+  for (const auto& [name, family] : names) {
+    EXPECT_EQ(kernel_family_name(kernel_family(name)), kernel_family_name(family)) << name;
+  }
+}
+
+TEST(KernelFamily, OfOperatorsThatSayWhatTheyCompute) {
+  EXPECT_EQ(operator_family("aten::mm"), KernelFamily::gemm);
+  EXPECT_EQ(operator_family("aten::_scaled_dot_product_flash_attention"), KernelFamily::attention);
+  EXPECT_EQ(operator_family("aten::add"), KernelFamily::other);
+  EXPECT_EQ(operator_family("mm"), KernelFamily::other);
+}
+
 TEST(KernelFamily, IsNotThatOfTheLibrary) {
   for (const std::string_view name :
        {"void flashinfer::activation::something_kernel<float>(int)",
@@ -180,7 +227,16 @@ TEST(TensorCores, AreKnownByName) {
         "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>(Flash_fwd_params)",
         "fmha_cutlassF_f16_aligned_64x64_rf_sm80(AttentionKernel::Params)",
         "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>(int)",
-        "Cijk_Ailk_Bjlk_SB_Bias_MT64x16x16_MI16x16x1_SN"}) {
+        "Cijk_Ailk_Bjlk_SB_Bias_MT64x16x16_MI16x16x1_SN",
+        "bmm_E2m1_E2m1E2m1_Fp32_t128x64x256_s5_et128x64_m128x64x64_cga1x1x1_16dp256b_TN_sm100f",
+        "fmhaSm100fKernel_QkvBfloat16OBfloat16H128PagedKvDenseVarSeqQ16Kv128StaticSwapsAbForGen",
+        "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int>, "
+        "cutlass::gemm::collective::CollectiveMma<cutlass::gemm::"
+        "MainloopSm100TmaUmmaWarpSpecialized"
+        "<4>>>>(int)",
+        "void deep_gemm::sm100_bf16_gemm_impl<1, 0u, 7168u>(int)",
+        "kernel_cutlass_kernel_flashinfergemmkernelsmine_gemm_sm100Sm100DenseGemmKernel_object_at__"
+        "TiledMMA_ThrLayoutVMNK"}) {
     EXPECT_EQ(uses_tensor_cores(name), true) << name;
   }
   for (const std::string_view name :
@@ -193,6 +249,9 @@ TEST(TensorCores, AreKnownByName) {
         "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)",
         "void at::native::batch_norm_collect_statistics_kernel<float>(int)",
         "ampere_dgemm_64x64_nn", "cublasSgemm_v2",
+        "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnBwdPreprocess<"
+        "cute::tuple<int>>>>(int)",
+        "void vllm::reshape_and_cache_flash_kernel_sm100<float>(int)",
         "void gemv2T_kernel_val<int, int, float, float, float>(int)",
         "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)"}) {
     EXPECT_EQ(uses_tensor_cores(name), false) << name;
