@@ -19,7 +19,7 @@ import tempfile
 
 # Folders that have no function here yet.
 OPEN = {
-    "mangled_name_of_5000_characters", "peaks_of_blackwell_ultra", "proton_json_lines",
+    "mangled_name_of_5000_characters", "proton_json_lines",
 }
 CASES = {}
 
@@ -475,6 +475,17 @@ def cute_dsl_and_hadamard_names(tbtrace):
     rows = tbtrace.rows("kernels", "trace.json", "--group-by", "family,name")
     found = {part: row["family"] for part in parts for row in rows if part in row["name"]}
     check_equal(found, parts, "families")
+
+
+@case
+def peaks_of_blackwell_ultra(tbtrace):
+    for name, tera in (("NVIDIA_B300_SXM6_AC.json", 2250), ("NVIDIA_GB300.json", 2500)):
+        output = tbtrace("model", "--by", "operator", name, "--format", "json")
+        check_lacks(output.text, "is not known")
+        shares = [row for row in output.rows if row["peak_share"] is not None]
+        check(shares, "a share of the peak", output.rows)
+        check_equal({row["peak_flops_per_s"] for row in shares if row["precision"] == "bfloat16"}, {tera * 1e12},
+                    "peak of bfloat16")
 
 
 @case

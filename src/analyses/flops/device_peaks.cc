@@ -15,7 +15,10 @@ namespace {
 // cores times clock). A10G: sources differ by a factor of two in the rates of tensor cores. H800
 // and H20: FP64 is limited, with tensor cores too. GH200: its memory comes in two kinds. V100-DGXS:
 // a DGX Station has four, with 500 TFLOP/s. RTX 5090: FP16 and FP8 with sums in FP32 have half the
-// rate of those with sums in FP16. MI250X: one of its two dies, each of which is a device. MI300X:
+// rate of those with sums in FP16. MI250X: one of its two dies, each of which is a device; likewise
+// the stacks of Intel's Max 1550. B300: sources differ in INT8, of GB300 also in FP64. GB10, Thor:
+// from the rate in FP4, of which each wider type has half. Orin: modules of other sizes have the
+// same name. MI300X:
 // TF32 only if asked for in an environment variable of hipBLASLt, so matrices of `float` count as
 // FP32.
 constexpr std::array kDevices = std::to_array<DevicePeaks>({
@@ -68,6 +71,20 @@ constexpr std::array kDevices = std::to_array<DevicePeaks>({
     {"B200", "", 37, 37, 75, 0, 1100, 2250, 2250, 4500, 4500, 7700, "NVIDIA HGX B200 data sheet"},
     {"GB200", "", 40, 40, 80, 0, 1250, 2500, 2500, 5000, 5000, 8000,
      "NVIDIA GB200 NVL72 data sheet, a GPU of 72"},
+    {"B300", "", 1.25, 1.25, 75, 0, 1125, 2250, 2250, 4500, 0, 7700, "NVIDIA HGX B300 data sheet"},
+    {"GB300", "", 0, 0, 80, 0, 1250, 2500, 2500, 5000, 0, 8000,
+     "NVIDIA GB300 NVL72 data sheet, a GPU of 72"},
+    {"RTX PRO 6000 Blackwell Workstation", "", 0, 0, 126, 0, 251.9, 503.8, 503.8, 1007.6, 1007.6,
+     1792, "NVIDIA RTX Blackwell PRO architecture white paper"},
+    {"RTX PRO 6000 Blackwell Server", "", 0, 0, 120, 0, 240, 480, 480, 960, 960, 1597,
+     "NVIDIA RTX PRO 6000 Blackwell Server Edition data sheet"},
+    {"RTX 6000 Ada", "", 0, 0, 91.1, 0, 182.1, 364.2, 364.2, 728.5, 728.5, 960,
+     "NVIDIA RTX 6000 Ada data sheet"},
+    {"GB10", "", 0, 0, 31, 0, 0, 125, 125, 250, 0, 273, "NVIDIA DGX Spark data sheet"},
+    {"Thor", "", 0, 0, 8, 0, 0, 258.7, 258.7, 517.5, 517.5, 273,
+     "NVIDIA Jetson T5000 data sheet, at full power"},
+    {"Orin", "", 0, 0, 5.3, 0, 0, 42.5, 42.5, 0, 85, 204.8,
+     "NVIDIA Jetson AGX Orin data sheet (64 GB, at full power)"},
     {"RTX 3090", " Ti", 0, 0, 35.6, 0, 35.6, 71, 71, 0, 284, 936,
      "NVIDIA GA102 architecture white paper"},
     {"RTX 4090", " D", 0, 0, 82.6, 0, 82.6, 165.2, 165.2, 330.3, 660.6, 1008,
@@ -81,6 +98,8 @@ constexpr std::array kDevices = std::to_array<DevicePeaks>({
      "AMD MI300X data sheet"},
     {"MI325X", "", 81.7, 163.4, 163.4, 163.4, 0, 1307.4, 1307.4, 2614.9, 2614.9, 6000,
      "AMD MI325X data sheet"},
+    {"Data Center GPU Max 1550", "", 26, 0, 26, 0, 209.7, 419.4, 419.4, 0, 838.9, 1638,
+     "Intel Data Center GPU Max 1550 product brief, per stack"},
     {"MI355X", "", 78.6, 78.6, 157.3, 157.3, 0, 2516.6, 2516.6, 5033.2, 5033.2, 8000,
      "AMD MI355X data sheet"},
 });

@@ -465,6 +465,21 @@ TEST(DevicePeaks, AreFoundByWholeWordsOfTheName) {
   EXPECT_EQ(source("NVIDIA A800-SXM4-80GB"), "A800-SXM4-80GB");
   EXPECT_EQ(source("NVIDIA GB200"), "GB200");
   EXPECT_EQ(source("NVIDIA RTX A6000"), "RTX A6000");
+  EXPECT_EQ(source("NVIDIA B300 SXM6 AC"), "B300");
+  EXPECT_EQ(source("NVIDIA GB300"), "GB300");
+  EXPECT_EQ(source("NVIDIA RTX 6000 Ada Generation"), "RTX 6000 Ada");
+  EXPECT_EQ(source("NVIDIA RTX PRO 6000 Blackwell Workstation Edition"),
+            "RTX PRO 6000 Blackwell Workstation");
+  EXPECT_EQ(source("NVIDIA RTX PRO 6000 Blackwell Server Edition"),
+            "RTX PRO 6000 Blackwell Server");
+  EXPECT_EQ(source("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"), "");
+  EXPECT_EQ(source("NVIDIA GB10"), "GB10");
+  EXPECT_EQ(source("NVIDIA Thor"), "Thor");
+  EXPECT_EQ(source("Orin"), "Orin");
+  EXPECT_EQ(source("Intel(R) Data Center GPU Max 1550"), "Data Center GPU Max 1550");
+  EXPECT_EQ(analyses::device_peaks("NVIDIA B300 SXM6 AC")->flops_per_s(Precision::bfloat16),
+            2250e12);
+  EXPECT_EQ(analyses::device_peaks("NVIDIA GB300")->flops_per_s(Precision::bfloat16), 2500e12);
   EXPECT_EQ(source("NVIDIA GeForce RTX 5090"), "RTX 5090");
   EXPECT_EQ(source("NVIDIA GeForce RTX 5090 D"), "");
   EXPECT_EQ(source("Tesla V100-DGXS-32GB"), "V100-DGXS");
