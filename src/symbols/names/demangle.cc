@@ -1,6 +1,7 @@
 #include "symbols/names/demangle.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <cxxabi.h>
 
+#include "base/characters.h"
 #include "symbols/names/demangled_size.h"
 
 namespace tbtrace {
@@ -35,6 +37,70 @@ std::optional<std::string> librarys_form(const std::string& name) {
   return std::string(text.get());
 }
 
+/// Types that the library of GCC 12 and older does not know, C++23's and those of C23. Each stands
+/// for a type of the same grammar that GPU code does not use (it is not a part that encodings refer
+/// to), and whose text is replaced afterwards.
+struct NewerType {
+  std::string_view encoding;
+  std::string_view text;
+  std::string_view stand_in;
+  std::string_view text_of_stand_in;
+};
+constexpr auto kNewerTypes = std::to_array<NewerType>({
+    {"DF16b", "std::bfloat16_t", "De", "decimal128"},
+    {"DF16_", "_Float16", "Dd", "decimal64"},
+    {"DF32_", "_Float32", "Df", "decimal32"},
+    {"DF64_", "_Float64", "Dh", "half"},
+});
+
+bool is_of_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
+
+/// Replaces a word of a text.
+void replace_word(std::string& text, std::string_view word, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) {
+    const std::size_t end = at + word.size();
+    const bool starts = at == 0 || !is_of_word(text[at - 1]);
+    const bool ends = end == text.size() || !is_of_word(text[end]);
+    if (!starts || !ends) {
+      at = end;
+      continue;
+    }
+    text.replace(at, word.size(), by);
+    at += by.size();
+  }
+}
+
+bool has_newer_types(const std::string& name) {
+  return std::ranges::any_of(kNewerTypes, [&](const NewerType& type) {
+    return name.find(type.encoding) != std::string::npos;
+  });
+}
+
+/// The name with stand-ins; nullopt if it has the text of one already.
+std::optional<std::string> with_stand_ins(const std::string& name) {
+  std::string text;
+  std::size_t at = 0;
+  while (at < name.size()) {
+    const std::string_view rest = std::string_view(name).substr(at);
+    const auto* const type = std::ranges::find_if(
+        kNewerTypes, [&](const NewerType& each) { return rest.starts_with(each.encoding); });
+    if (type == kNewerTypes.end()) {
+      text += name[at++];
+      continue;
+    }
+    if (name.find(type->text_of_stand_in) != std::string::npos) return std::nullopt;
+    text += type->stand_in;
+    at += type->encoding.size();
+  }
+  return text;
+}
+
+std::optional<std::string> bounded_form(const std::string& name, std::size_t limit) {
+  const auto most = static_cast<double>(std::max(limit, kMostMade));
+  if (demangled_size_bound(name, most) > most) return std::nullopt;
+  return librarys_form(name);
+}
+
 }  // namespace
 
 std::optional<std::string> demangle(const std::string& name, std::size_t limit) {
@@ -43,9 +109,12 @@ std::optional<std::string> demangle(const std::string& name, std::size_t limit) 
   if (name.size() > kLongestName) return std::nullopt;
   if (name.find('\0') != std::string::npos) return std::nullopt;  // the library would stop there
   if (is_plain_text(name)) return std::nullopt;
-  const auto most = static_cast<double>(std::max(limit, kMostMade));
-  if (demangled_size_bound(name, most) > most) return std::nullopt;
-  std::optional<std::string> text = librarys_form(name);
+  const bool is_newer = has_newer_types(name);
+  const std::optional<std::string> readable = is_newer ? with_stand_ins(name) : name;
+  std::optional<std::string> text = readable ? bounded_form(*readable, limit) : std::nullopt;
+  if (is_newer && text) {
+    for (const NewerType& type : kNewerTypes) replace_word(*text, type.text_of_stand_in, type.text);
+  }
   if (text.has_value() && text->size() > limit) return std::nullopt;
   return text;
 }

@@ -52,6 +52,16 @@ TEST(Demangle, ReadsEncodingsOfTypes) {
   EXPECT_EQ(demangle("i", kLimit), "int");
 }
 
+TEST(Demangle, ReadsFloatingPointTypesOfC23AndSuffixes) {
+  EXPECT_EQ(demangle("_Z1fDF16bDF16_DF32_DF64_", kLimit),
+            "f(std::bfloat16_t, _Float16, _Float32, _Float64)");
+  EXPECT_EQ(demangle("_ZN5aiter21mla_decode_fwd_kernelIDF16bEEvPKT_.kd", kLimit),
+            "void aiter::mla_decode_fwd_kernel<std::bfloat16_t>(std::bfloat16_t const*) [clone "
+            ".kd]");
+  EXPECT_EQ(demangle("_Z1f10decimal128DF16b", kLimit), std::nullopt) << "has the stand-in's text";
+  EXPECT_EQ(demangle("_Z1fDe", kLimit), "f(decimal128)");
+}
+
 TEST(Demangle, ReadsKernelsWithManyReferences) {
   const std::string name =
       "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_"
