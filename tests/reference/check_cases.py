@@ -19,7 +19,7 @@ import tempfile
 
 # Folders that have no function here yet.
 OPEN = {
-    "mangled_name_of_5000_characters", "proton_json_lines",
+    "mangled_name_of_5000_characters",
 }
 CASES = {}
 
@@ -486,6 +486,21 @@ def peaks_of_blackwell_ultra(tbtrace):
         check(shares, "a share of the peak", output.rows)
         check_equal({row["peak_flops_per_s"] for row in shares if row["precision"] == "bfloat16"}, {tera * 1e12},
                     "peak of bfloat16")
+
+
+@case
+def proton_json_lines(tbtrace):
+    for verb in ("kernels", "summary"):
+        refused = tbtrace(verb, "proton.chrome_trace")
+        check_equal(refused.code, 3, f"{verb}: exit code")
+        check_has(refused.err, "several documents, each on a line of its own")
+    command = re.search(r"split -l 1 .*", refused.err)[0].strip()
+    with tempfile.TemporaryDirectory() as folder:
+        path = tbtrace.folder.resolve() / "proton.chrome_trace"
+        subprocess.run(command.replace("FILE", str(path)).split(), cwd=folder, check=True)
+        parts = sorted(str(part) for part in pathlib.Path(folder).iterdir())
+        kernels = tbtrace("kernels", *parts, "--format", "json").json
+    check_equal(sum(row["count"] for row in kernels["rows"]), 40, "kernels of the parts")
 
 
 @case

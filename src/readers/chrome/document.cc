@@ -77,6 +77,7 @@ std::size_t ChromeDocument::consume(std::string_view text, std::uint64_t offset,
 std::size_t ChromeDocument::accept(ChromeParser& reader, const Progress& progress,
                                    std::string_view text, std::uint64_t offset, bool last) {
   const std::size_t used = take_events(reader, progress, text, offset, last);
+  note_line_breaks(text.substr(0, used));
   return state_ == State::events ? end_text(text, used, offset, last)
                                  : read_on(text, used, offset, last);
 }
@@ -104,6 +105,7 @@ std::size_t ChromeDocument::read_on(std::string_view text, std::size_t at, std::
         note_trailing(rest, offset + at);
         return text.size();
     }
+    note_line_breaks(text.substr(at, used));
     at += used;
     if (before != State::events) repair_.pay(used);
     const bool waits = used == 0 || state_ == State::events;
@@ -412,14 +414,26 @@ void ChromeDocument::learn_separator(std::string_view text) {
   separator_.learn(text, end);
 }
 
+void ChromeDocument::note_line_breaks(std::string_view text) {
+  has_line_break_ = has_line_break_ || text.find('\n') != std::string_view::npos;
+}
+
 void ChromeDocument::note_trailing(std::string_view text, std::uint64_t offset) {
   const std::size_t at = skip_json_blanks(text, 0);
+  is_on_next_line_ = is_on_next_line_ || text.substr(0, at).find('\n') != std::string_view::npos;
   if (at == text.size() || has_trailing_text_) return;
   has_trailing_text_ = true;
+  has_more_documents_ =
+      is_on_next_line_ && !has_line_break_ && (text[at] == '{' || text[at] == '[');
   builder_.issues().add(IssueId::trailing_text, offset + at);
 }
 
 Status ChromeDocument::finish() const {
+  if (has_more_documents_) {
+    return {StatusCode::unreadable_input,
+            "holds several documents, each on a line of its own, as Triton's Proton writes them; "
+            "make a file of each, and give those: split -l 1 --additional-suffix=.json FILE part-"};
+  }
   if (!has_array_) {
     return {StatusCode::unreadable_input,
             "is JSON without an array `traceEvents`, so it is not a trace; "

@@ -45,7 +45,8 @@ class ChromeDocument {
   std::size_t accept(ChromeParser& reader, const ChromeParser::Progress& progress,
                      std::string_view text, std::uint64_t offset, bool last);
 
-  /// Success if what was read is a trace: with an array of events, of which one at least is one.
+  /// Success if what was read is a trace: with an array of events, of which one at least is one,
+  /// and no other document on the next line.
   Status finish() const;
 
   TraceBuilder& builder() { return builder_; }
@@ -70,6 +71,7 @@ class ChromeDocument {
   std::size_t take_events(ChromeParser& reader, Progress progress, std::string_view text,
                           std::uint64_t offset, bool last);
   std::size_t search(std::string_view text, bool last);
+  void note_line_breaks(std::string_view text);
   void note_trailing(std::string_view text, std::uint64_t offset);
 
   Progress repaired(ChromeParser& reader, std::string_view text, Progress progress, bool last);
@@ -91,7 +93,10 @@ class ChromeDocument {
   bool has_members_ = false;
   std::uint64_t gap_counted_until_ = 0;
   std::size_t broken_members_ = 0;
+  bool has_line_break_ = false;
+  bool is_on_next_line_ = false;  // what comes after the document
   bool has_trailing_text_ = false;
+  bool has_more_documents_ = false;
   std::uint32_t readers_ = 0;
   EventSeparator separator_;
   EventRepair repair_;

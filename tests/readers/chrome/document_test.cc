@@ -139,6 +139,19 @@ TEST(ChromeDocument, CountsTextAfterItsEndOnce) {
   }
 }
 
+TEST(ChromeDocument, IsTheOnlyOneOfItsFile) {
+  const std::string one = with_event("{\"traceEvents\":[", "]}");
+  for (const std::size_t block : {std::size_t{16}, std::size_t{4096}}) {
+    const Result<Trace> trace = try_read(one + "\n" + one + "\n", {}, BlockSize{block});
+    ASSERT_FALSE(trace.ok());
+    EXPECT_EQ(trace.status().code(), StatusCode::unreadable_input);
+    EXPECT_THAT(trace.status().message(), HasSubstr("split -l 1"));
+  }
+  // Others only have text after their end.
+  EXPECT_THAT(issue_counts(read(one + one)), HasSubstr("trailing_text"));
+  EXPECT_THAT(issue_counts(read("\n" + one + "\n" + one)), HasSubstr("trailing_text"));
+}
+
 TEST(ChromeDocument, MayBeFollowedByBlanks) {
   for (const std::string_view end : {"\n", " \t\r\n ", ""}) {
     EXPECT_EQ(issue_counts(read(with_event("{\"traceEvents\":[", "]}" + std::string(end)))), "");
