@@ -35,6 +35,8 @@ struct RecordedRun {
   std::vector<std::string> options;  ///< `record_shapes`, `profile_memory`, ... that were on
   /// Whether the data came, and what they are good for.
   std::array<RecordedOptionState, kRecordedOptions> recorded;
+  std::optional<DeviceType>
+      device_type;  ///< of what ran the activities, as far as the file says it
   std::int64_t window_ns = 0;
   std::uint64_t ranges = 0;
   std::uint64_t device_activities = 0;

@@ -102,6 +102,11 @@ constexpr std::array kTrackRows = std::to_array<TrackRow>({
     {kAny, "", "*/device:TPU:*", "", TrackContent::derived},
 });
 
+/// What msprof says of iterations beside the work of Ascend NPUs, in lower case; the names go on
+/// with the iteration's number. Source: msprof's step trace.
+constexpr std::array<std::string_view, 5> kAscendSpans = {
+    "iteration ", "fp_bp time", "data_aug bound", "getnext time", "reduce_"};
+
 /// Takes the digits at the start of a text. False if there are none, or too many for a number.
 bool take_number(std::string_view& text, std::int64_t& number) {
   constexpr std::size_t kMostDigits = 9;
@@ -197,7 +202,7 @@ std::string_view category_on(TrackContent content, std::string_view event_name) 
   const auto starts = [&](std::string_view lower) {  // case-insensitive
     return event_name.size() >= lower.size() &&
            std::equal(lower.begin(), lower.end(), event_name.begin(),
-                      [](char a, char b) { return a == (b | 0x20); });
+                      [](char a, char b) { return a == lower_case(b); });
   };
   switch (content) {
     case TrackContent::annotations:
@@ -218,8 +223,11 @@ std::string_view category_on(TrackContent content, std::string_view event_name) 
       return "device_line";
     case TrackContent::tpu_work:
       return "tpu_op";
-    case TrackContent::ascend_work:
-      return "ascend_hardware";
+    case TrackContent::ascend_work: {
+      const bool is_of_steps = std::ranges::any_of(kAscendSpans, starts) || event_name == "Reduce";
+      const bool waits = starts("notify_wait") || starts("event_wait");
+      return is_of_steps || waits ? "device_line" : "ascend_hardware";
+    }
     case TrackContent::ascend_host:
       return "ascend_host";
     case TrackContent::host:

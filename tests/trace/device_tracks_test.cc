@@ -217,6 +217,17 @@ TEST(DeviceTracks, OfAscendAreRead) {
                                        {EventKind::kernel, DeviceType::privateuse1}}));
 }
 
+TEST(DeviceTracks, OfAscendHaveWaitsAndStepsBesideWork) {
+  for (const std::string_view name :
+       {"NOTIFY_WAIT", "NOTIFY_WAIT_SQE", "EVENT_WAIT", "Iteration 1", "Iteration Time",
+        "FP_BP Time 1", "Iteration Refresh 1", "Data_aug Bound 2", "Reduce", "Reduce_1_0"}) {
+    EXPECT_EQ(category_on(TrackContent::ascend_work, name), "device_line") << name;
+  }
+  for (const std::string_view name : {"MatMulV2", "ReduceSum", "MEMCPY_ASYNC", ""}) {
+    EXPECT_EQ(category_on(TrackContent::ascend_work, name), "ascend_hardware") << name;
+  }
+}
+
 TEST(DeviceTracks, DoNotOverrideACategory) {
   const Trace trace =
       fixtures::read(fixtures::trace_text({label("process_name", "1", "0", "/device:GPU:0"),

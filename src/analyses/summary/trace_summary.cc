@@ -29,6 +29,7 @@ RecordedRun recorded_run(const Trace& trace, const std::string& input) {
   RecordedRun run;
   run.input = input;
   run.identity = trace.identity();
+  run.device_type = trace.device();
   run.window_ns = trace.window_end_ns() - trace.window_start_ns();
   run.ranges = trace.events().size();
   run.device_activities = links_of(trace).device_work().size();

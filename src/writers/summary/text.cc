@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "base/utf8.h"
+#include "report/device_word.h"
 #include "writers/summary/pages.h"
 #include "writers/tables/report_table.h"
 
@@ -58,8 +60,14 @@ std::string joined(const std::vector<std::string>& texts) {
   return all;
 }
 
-std::string device_text(const DeviceProperties& device) {
-  std::string text = device.name.empty() ? "GPU " + std::to_string(device.id) : device.name;
+/// `GPU 0`, `MTIA 9`.
+std::string numbered_device(std::optional<DeviceType> type, const std::string& number) {
+  return std::string(report::device_word(type)) + " " + number;
+}
+
+std::string device_text(const DeviceProperties& device, std::optional<DeviceType> type) {
+  std::string text =
+      device.name.empty() ? numbered_device(type, std::to_string(device.id)) : device.name;
   if (device.memory_bytes) text += " (" + cell("memory_bytes", *device.memory_bytes) + ")";
   return text;
 }
@@ -80,7 +88,8 @@ std::string heading(const TraceSummary& summary) {
   }
   if (!run.identity.host.empty()) facts.push_back("host " + run.identity.host);
   if (run.device_activities > 0) {
-    for (const DeviceProperties& device : run.devices) facts.push_back(device_text(device));
+    for (const DeviceProperties& device : run.devices)
+      facts.push_back(device_text(device, run.device_type));
   } else {
     facts.emplace_back(lost_all_kernels(summary) ? "GPU activities were lost"
                                                  : "no GPU activities");
@@ -164,9 +173,11 @@ std::string slowest_step_part(const TraceSummary& summary) {
 std::string gpu_part(const TraceSummary& summary, std::size_t width) {
   if (summary.gpus.empty()) return {};
   const GpuUse all = writers::all_devices(summary);
-  const std::string first = summary.gpus.size() == 1
-                                ? "GPU " + std::to_string(summary.gpus.front().device)
-                                : std::to_string(summary.gpus.size()) + " GPUs";
+  const std::string first =
+      summary.gpus.size() == 1
+          ? numbered_device(summary.run.device_type, std::to_string(summary.gpus.front().device))
+          : std::to_string(summary.gpus.size()) + " " +
+                std::string(report::device_word(summary.run.device_type)) + "s";
   Part part(width, {first, "time_ns", "share"});
   const auto add = [&](const char* name, std::int64_t ns, bool always) {
     if (always || ns > 0) {
