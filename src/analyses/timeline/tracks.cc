@@ -9,7 +9,6 @@
 
 #include "analyses/timeline/marks.h"
 #include "base/natural_order.h"
-#include "report/device_word.h"
 #include "trace/event_batch.h"
 #include "trace/track_keys.h"
 
@@ -100,8 +99,7 @@ std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
     if (added.kind == TimelineTrackKind::stream) {
       added.device = device_number(track);
       added.name = track_label(trace, track, "stream");
-      added.process =
-          std::string(report::device_word(trace.device())) + " " + std::to_string(*added.device);
+      added.process = "GPU " + std::to_string(*added.device);
       continue;
     }
     added.name = track_label(trace, track, "thread");

@@ -432,7 +432,7 @@ Status ChromeDocument::finish() const {
   if (has_more_documents_) {
     return {StatusCode::unreadable_input,
             "holds several documents, each on a line of its own, as Triton's Proton writes them; "
-            "make a file of each, and give those: split -l 1 --additional-suffix=.json FILE part-"};
+            "make a file of each, and give those: split -l 1 FILE part-"};
   }
   if (!has_array_) {
     return {StatusCode::unreadable_input,
