@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -238,6 +239,26 @@ void rename_older_columns(AnalysisReport& report) {
   }
 }
 
+/// Columns that older versions of the file do not have, where `columns` has them; without values.
+void add_newer_columns(const std::vector<std::string>& columns, AnalysisReport& report) {
+  constexpr auto kNewer = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"tbtrace.gpu/1", "step"},
+       {"tbtrace.gpu/1", "idle_cause"},
+       {"tbtrace.gpu/1", "idle_cause_share"},
+       {"tbtrace.gpu/1", "idle_causes"}});
+  for (std::size_t place = 0; place < columns.size(); ++place) {
+    const bool is_newer =
+        std::ranges::find(kNewer, std::pair<std::string_view, std::string_view>(
+                                      report.schema, columns[place])) != kNewer.end();
+    const bool is_there = !is_newer || place > report.table.columns.size() ||
+                          report::column_named(report.table, columns[place]);
+    if (is_there) continue;
+    const auto at = static_cast<std::ptrdiff_t>(place);
+    report.table.columns.emplace(report.table.columns.begin() + at, columns[place]);
+    for (std::vector<Cell>& cells : report.table.rows) cells.emplace(cells.begin() + at);
+  }
+}
+
 bool take_report(const proto::PartialReport& message, const AnalysisReport& empty,
                  AnalysisReport& report) {
   const std::vector<std::string>& columns = empty.table.columns;
@@ -252,7 +273,10 @@ bool take_report(const proto::PartialReport& message, const AnalysisReport& empt
     std::vector<Cell>& cells = report.table.rows.emplace_back();
     if (!take_cells(row, cells) || cells.size() != width) return false;
   }
-  if (report.table.columns != columns) rename_older_columns(report);
+  if (report.table.columns != columns) {
+    rename_older_columns(report);
+    add_newer_columns(columns, report);
+  }
   if (report.table.columns != columns) return false;
   std::vector<Cell> totals;
   if (!take_cells(message.totals(), totals)) return false;

@@ -9,7 +9,6 @@
 #include "base/bounded_sum.h"
 #include "base/id_map.h"
 #include "trace/launch_search.h"
-#include "trace/lost_times.h"
 #include "trace/nearest_range.h"
 #include "trace/scoped_ids.h"
 #include "trace/times.h"

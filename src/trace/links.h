@@ -33,7 +33,7 @@ class Links {
   /// Work whose times cannot be, by start: it begins far before its own launch, or lies far outside
   /// of the recording (recording_reach() in times.h). None if that is half of the work or more:
   /// then the device's clock is off as a whole, and its times fit each other. Also all work whose
-  /// times were lost (lost_times.h).
+  /// times were lost (times.h).
   std::span<const EventId> misplaced() const { return misplaced_; }
   bool is_misplaced(EventId event) const {
     return !misplaced_.empty() && is_misplaced_.contains(event);

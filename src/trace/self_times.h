@@ -15,8 +15,9 @@
 
 namespace tbtrace {
 
-/// The walk behind self times: calls `give(range, start_ns, end_ns)` for each stretch of time, within a thread in the order of
-/// time. Ranges for which `keeps(range)` is false do not exist for the walk.
+/// The walk behind self times: calls `give(range, start_ns, end_ns)` for each stretch of time,
+/// within a thread in the order of time. Ranges for which `keeps(range)` is false do not exist for
+/// the walk.
 template <typename Keeps, typename Give>
 void for_each_own_time(const Trace& trace, const CallTree& tree, Keeps keeps, Give give) {
   const Events& events = trace.events();

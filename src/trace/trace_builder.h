@@ -21,7 +21,7 @@
 #include "trace/event_batch.h"
 #include "trace/event_sink.h"
 #include "trace/issues.h"
-#include "trace/lost_times.h"
+#include "trace/times.h"
 
 namespace tbtrace {
 

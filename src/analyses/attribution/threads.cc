@@ -13,8 +13,8 @@
 #include "report/source_report.h"
 #include "report/table_list.h"
 #include "trace/call_tree.h"
-#include "trace/lost_times.h"
 #include "trace/self_times.h"
+#include "trace/times.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace {

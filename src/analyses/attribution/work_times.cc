@@ -10,7 +10,7 @@
 #include "analyses/attribution/runtime_calls.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
-#include "trace/lost_times.h"
+#include "trace/times.h"
 
 namespace tbtrace::analyses {
 namespace {

@@ -1,4 +1,6 @@
 // Checks of times and steps.
+#include "trace/times.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -15,7 +17,6 @@
 #include "analyses/steps/compilation.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
-#include "trace/lost_times.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {

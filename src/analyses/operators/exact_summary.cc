@@ -23,8 +23,8 @@
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
 #include "trace/links.h"
-#include "trace/lost_times.h"
 #include "trace/self_times.h"
+#include "trace/times.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace {

@@ -13,7 +13,7 @@
 #include <tbtrace/trace.h>
 
 #include "base/time_ranges.h"
-#include "trace/lost_times.h"
+#include "trace/times.h"
 
 namespace tbtrace::analyses {
 
@@ -28,7 +28,7 @@ struct StepPolicy {
   bool (*is_work)(const Category& category);             ///< a kernel, memcpy or memset
   bool (*is_launch)(const Trace& trace, EventId event);  ///< a call that may have launched work
   /// Device work whose times cannot be has no role (Links::misplaced()), and what has lost its
-  /// times has none and does not count as a step (lost_times.h).
+  /// times has none and does not count as a step (times.h).
   bool leaves_out_misplaced;
   /// Annotations on devices count as annotations of the host, and may be steps.
   bool device_annotations_are_host_ranges;
