@@ -18,6 +18,7 @@
 #include "module.h"
 #include "python_trace.h"
 #include "sources.h"
+#include "sql.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -80,10 +81,15 @@ nb::tuple check_limit(const PythonDiff& self, const std::string& limit) {
 }  // namespace
 
 void bind_diff(nb::module_& module) {
-  nb::class_<PythonDiff>(module, "Diff",
-                         "What changed between recordings of a program. `print()` shows it. "
-                         "Immutable. Made by diff().")
-      .def("__str__", text_of)
+  nb::class_<PythonDiff> bound(module, "Diff",
+                               "What changed between recordings of a program. `print()` shows it. "
+                               "Immutable. Made by diff().");
+  define_sql(bound,
+             "The answer to a query in SQL, as Trace.sql(). The tables are `part`, `operator`, "
+             "`shape`, `kernel`,\n`module` and `line`, which are those of table(), and "
+             "`quantities`. Times are in ns. Raises ValueError for a wrong query.\n\n"
+             "    diff.sql(\"select key, change_ns from operator order by change_ns\").df()");
+  bound.def("__str__", text_of)
       .def("__repr__", text_of)
       .def_prop_ro(
           "verdict",

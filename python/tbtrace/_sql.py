@@ -11,6 +11,7 @@ from typing import Any
 from tbtrace import _tbtrace
 
 
+_PARTS_OF_DIFF = "part operator shape kernel module line".split()
 _OPERATOR_KEYS = "name shape stack overload_name module line device stream thread rank step".split()
 
 
@@ -26,7 +27,7 @@ def answer(owner: Any, query: str) -> Any:
     problems = []
     for name in sorted(set(re.findall(r"[a-z_]+", query.lower()))):
         # A word may also be a column or a text: its table is made, and not used.
-        call = call_named(name)
+        call = call_named(name, owner)
         if call is None or not hasattr(owner, call[0]):
             continue
         try:
@@ -36,8 +37,7 @@ def answer(owner: Any, query: str) -> Any:
     try:
         return connection.sql(query)
     except duckdb.CatalogException as problem:
-        there = ", ".join(name for name in names_of_tables() if hasattr(owner, name))
-        why = "; ".join(problems) or f"the tables are {there}; also kernels_by_operator, memory_curve and so on"
+        why = "; ".join(problems) or f"the tables are {_tables_of(owner)}"
         raise ValueError(f"{str(problem).splitlines()[0]} ({why})") from None
     except duckdb.Error as problem:
         raise ValueError(str(problem)) from None
@@ -73,9 +73,18 @@ def names_of_tables() -> list[str]:
     return [*names, "events", "clocks", "stragglers"]
 
 
-def call_named(name: str) -> tuple[str, dict[str, Any]] | None:
-    """The method and the arguments of a table's name: `kernels`, `kernels_by_step_operator`, `memory_curve`; None if it
-    is not the name of one."""
+def _tables_of(owner: Any) -> str:
+    if isinstance(owner, _tbtrace.Diff):
+        return ", ".join([*_PARTS_OF_DIFF, "quantities"])
+    names = ", ".join(name for name in names_of_tables() if hasattr(owner, name))
+    return f"{names}; also kernels_by_operator, memory_curve and so on"
+
+
+def call_named(name: str, owner: Any = None) -> tuple[str, dict[str, Any]] | None:
+    """The method and the arguments of a table's name: `kernels`, `kernels_by_step_operator`, `memory_curve`, `operator`
+    of a Diff; None if it is not the name of one."""
+    if isinstance(owner, _tbtrace.Diff):
+        return ("table", {"by": name}) if name in _PARTS_OF_DIFF else (name, {}) if name == "quantities" else None
     if name in names_of_tables():
         return name, {}
     options = [(table["name"], option) for table in _tbtrace.tables() for option in table["options"]]

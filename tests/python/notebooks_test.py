@@ -16,7 +16,9 @@ import html
 import io
 import json
 import os
+import math
 import pathlib
+import random
 import re
 import sys
 import tempfile
@@ -37,6 +39,9 @@ OTHERS = {
     "modules": {"TRACE": "minimal/all_views/node0_100.1700000000000.pt.trace.json"},
     "compare_two_traces": {"BASE": "hta/trace_diff/control/control.json.gz", "NEW": "hta/trace_diff/test/test.json.gz"},
     "per_rank": {"RANKS": "hta/trace_filter/"},
+    "questions": {
+        "TRACE": "hta/trace_filter/sampled_rank-0.json.gz", "STACKS": "minimal/all_views/node0_100.1700000000000.pt.trace.json",
+        "RANKS": "hta/trace_filter/", "BASE": "hta/trace_diff/control/control.json.gz", "NEW": "hta/trace_diff/test/test.json.gz"},
 }
 STYLE = """body { font: 14px/1.5 sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em }
 pre { background: #f3f3f3; padding: 8px; overflow-x: auto } table { border-collapse: collapse; font-size: 12px }
@@ -51,6 +56,35 @@ def events_of(path):
 
 def kernels_of(path):
     return [event for event in events_of(path) if event.get("cat") == "kernel"]
+
+
+def made_ranks(folder, count):
+    """Ranks of a job, each at a speed of its own. A part of the collectives runs beside computation."""
+    random.seed(count)
+    examples = [json.loads(path.read_bytes()) for path in sorted((DATA / "slow_loader_job").glob("rank*.json"))]
+    for rank in range(count):
+        document = json.loads(json.dumps(examples[rank % len(examples)]))
+        document["distributedInfo"] |= {"rank": rank, "world_size": count}
+        first = min(event["ts"] for event in document["traceEvents"] if "dur" in event)
+        speed = random.uniform(0.9, 1.1)
+        for event in document["traceEvents"]:
+            if "ts" in event:
+                event["ts"] = round(first + (event["ts"] - first) * speed, 3)
+            if "dur" in event:
+                event["dur"] = round(event["dur"] * speed, 3)
+            if event.get("cat") == "kernel" and "nccl" in event["name"]:
+                event["ts"] = round(event["ts"] - event["dur"] * random.uniform(0.2, 0.5), 3)
+                event["tid"] = event["args"]["stream"] = 20
+        pathlib.Path(folder, f"rank{rank}.json").write_text(json.dumps(document))
+
+
+def rows_of(answer):
+    """(columns, rows) of a data frame or of DuckDB's relation, in no order."""
+    if hasattr(answer, "fetchall"):
+        columns, rows = answer.columns, answer.fetchall()
+    else:
+        columns, rows = list(answer.columns), answer.astype(object).where(answer.notna(), None).values.tolist()
+    return columns, sorted((tuple(row) for row in rows), key=lambda row: [(value is None, value or 0) for value in row])
 
 
 class Run:
@@ -151,6 +185,56 @@ class Notebooks(unittest.TestCase):
             run = self.run_on("per_rank", folder)
         self.assertEqual(run.outputs[2].shape, (4, 2))
         self.assertEqual(list(run.outputs[-1].columns), [1])
+
+    def answers_in(self, run):
+        """(question, answer of pandas, answer of SQL)."""
+        answers = iter(zip([cell for cell in run.cells if cell["cell_type"] == "code"], run.outputs, strict=True))
+        next(answers)  # reads the recordings
+        questions = [cell["source"][0].strip() for cell in run.cells if cell["source"][0].startswith("## ")]
+        self.assertEqual([question.split()[1] for question in questions], [f"{number}." for number in range(1, 11)])
+        for question in questions:
+            (cell, by_pandas), (sql_cell, by_sql) = next(answers), next(answers)
+            self.assertLessEqual(max(len(cell["source"]), len(sql_cell["source"])), 5, question)
+            self.assertRegex("".join(sql_cell["source"]), r"^\w+\.sql\(", question)
+            yield question, by_pandas, by_sql
+
+    def assertAnswersAreEqual(self, run):
+        """Returns how many rows there are in all."""
+        count = 0
+        for question, by_pandas, by_sql in self.answers_in(run):
+            with self.subTest(question):
+                (columns, rows), (sql_columns, sql_rows) = rows_of(by_pandas), rows_of(by_sql)
+                self.assertEqual(columns, sql_columns)
+                self.assertEqual(len(rows), len(sql_rows))
+                for row, sql_row in zip(rows, sql_rows):
+                    for one, other in zip(row, sql_row):
+                        if not (isinstance(one, float) and isinstance(other, float) and math.isclose(one, other)):
+                            self.assertEqual(one, other)
+                count += len(rows)
+        return count
+
+    def test_questions_have_one_answer(self):
+        run = Run("questions")
+        self.assertGreater(self.assertAnswersAreEqual(run), 40)
+        for question, by_pandas, _ in self.answers_in(run):
+            self.assertGreater(len(by_pandas), 0, question)
+        slow = next(by_pandas for question, by_pandas, _ in self.answers_in(run) if "rank is slow" in question)
+        self.assertEqual(slow["rank"].iloc[0], 2)
+        kernels = kernels_of(NOTEBOOKS / run.values["TRACE"])
+        self.assertEqual(int(run.values["kernels"]["total_ns"].sum()), round(sum(kernel["dur"] for kernel in kernels) * 1000))
+
+    def test_questions_have_one_answer_for_many_ranks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made_ranks(folder, 200)
+            run = Run("questions", {"RANKS": folder}, page_kept=False)
+        self.assertAnswersAreEqual(run)
+        self.assertEqual((len(run.values["job"].partial), run.values["job"].failed), (200, []))
+        self.assertEqual(len(run.values["gpu"]), 200)
+        self.assertTrue((run.values["gpu"]["hidden_share"] > 0.1).all())
+
+    def test_notebook_of_questions(self):
+        if SHARED.exists():
+            self.assertGreater(self.assertAnswersAreEqual(Run("questions", OTHERS["questions"])), 40)
 
     def test_notebook_of_kernels_per_operator(self):
         for run, paths in self.runs("kernels_per_operator"):

@@ -105,6 +105,19 @@ class PathsAndSql(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "a partial has the kernels of all devices"):
             trace.partial().sql("select * from kernels_by_step")
 
+    @unittest.skipUnless(importlib.util.find_spec("duckdb"), "duckdb is not installed")
+    def test_sql_knows_the_tables_of_a_comparison(self):
+        folder = DATA / "compare"
+        diff = tbtrace.diff(folder / "before.json.gz", folder / "after.json.gz")
+        for name in ("part", "operator", "shape", "kernel", "module", "line"):
+            relation = diff.sql(f"select * from {name}")
+            self.assertEqual(relation.columns, diff.table(name).columns, name)
+            self.assertEqual(len(relation.fetchall()), len(diff.table(name)), name)
+        self.assertEqual(diff.sql("select name from quantities").fetchall(),
+                         [(row["name"],) for row in diff.quantities()])
+        with self.assertRaisesRegex(ValueError, "the tables are part, operator, shape, kernel, module, line, quantities"):
+            diff.sql("select * from kernels")
+
     def test_profilers_are_read(self):
         class Profiler:
             """As torch.profiler.profile."""
