@@ -113,7 +113,8 @@ class AnalysisContext {
   EventId module_of(EventId event) const;
 
   /// The `ProfilerStep#N` of the same process that was open when a host range started, or when a
-  /// device activity was launched; if several were, the one that started last. nullptr if none was.
+  /// device activity was launched; if several were, the one that started last. Steps that are all
+  /// in one process are those of all. nullptr if none was open.
   const Step* step_of(EventId event) const;
 
  private:

@@ -6,6 +6,9 @@
 Each method is a CTest test python.NAME. Joins with traces of 2021 need the reference traces beside the checkout.
 """
 
+import collections
+import contextlib
+import json
 import pathlib
 import sys
 import unittest
@@ -86,6 +89,45 @@ class Joins(unittest.TestCase):
             self.assertEqual(len(found), len(kernels))
             count = trace.kernels("stream").to_pandas().set_index(["device", "stream"])["count"]
             self.assertEqual(kernels.groupby(["device", "stream"]).size().to_dict(), count.to_dict())
+
+    def check_launched(self, source, name):
+        """`launched` of each step is the number of GPU events that have this step. Returns it for all steps."""
+        trace = tbtrace.read(source)
+        of_events = collections.Counter(
+            event["step"] for event in trace.events(["kind", "step"])
+            if event["kind"] in ("kernel", "gpu_memcpy", "gpu_memset"))
+        of_steps = collections.Counter()
+        for step in trace.steps():
+            if step["step"] is not None:  # else the only row, of a trace without steps
+                of_steps[step["step"]] += step["launched"]
+        for step, launched in of_steps.items():
+            self.assertEqual(launched, of_events[step], f"{name}, step {step}")
+        of_kernels = collections.Counter({row["step"]: row["count"] for row in trace.kernels("step")})
+        for step in of_kernels:
+            self.assertLessEqual(of_kernels[step], of_events[step], f"{name}, step {step}")
+        return of_steps
+
+    def test_launches_of_steps_are_those_of_events(self):
+        paths = [*DATA.glob("*.json"), *DATA.glob("*/*.json.gz"), *DATA.glob("*/rank*.json"),
+                 *REFERENCE.glob("minimal/*/*.json"), *REFERENCE.glob("hta/*/*.json.gz")]
+        total = 0
+        for path in paths:
+            with contextlib.suppress(tbtrace.TraceError):
+                total += self.check_launched(path, path.name).total()
+        self.assertGreater(total, 200)
+
+        # The step has another process id than the launches, as in a container; a launch begins before the step ends.
+        document = json.loads((DATA / "gpu_step.json").read_bytes())
+        step = next(event for event in document["traceEvents"] if event["name"].startswith("ProfilerStep#")
+                    and event["cat"] == "user_annotation")
+        process, step["pid"] = step["pid"], 99
+        launch = max((event for event in document["traceEvents"] if "Launch" in event["name"]), key=lambda event: event["ts"])
+        content = json.dumps(document).encode()
+        self.assertEqual(self.check_launched(content, "another process"), {1: 5})
+        step["pid"] = process
+        step["dur"] = launch["ts"] + launch["dur"] / 2 - step["ts"]
+        content = json.dumps(document).encode()
+        self.assertEqual(self.check_launched(content, "an open launch"), {1: 4})
 
     def test_numbers_of_places_are_integers_in_all_tables(self):
         for table in tbtrace.tables():

@@ -1,7 +1,6 @@
 #include "analyses/attribution/open_steps.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 #include <map>
 #include <utility>
@@ -15,76 +14,80 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 
 }  // namespace
 
-OpenSteps::OpenSteps(const Trace& trace) : trace_(trace) {
+OpenSteps::OpenSteps(const Trace& trace, std::span<const Step> steps) : trace_(trace) {
   using Process = std::pair<std::int64_t, StringId>;
   const auto process_of = [](const Track& track) {
     return Process(track.process.number, track.process.text);
   };
-  std::map<Process, std::vector<Step>> steps;
-  for (const Step& step : trace.steps()) {
-    steps[process_of(trace.track(trace.events().track(step.event)))].push_back(step);
+  std::map<Process, std::vector<std::size_t>> numbers;  // in `steps`
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    numbers[process_of(trace.track(trace.events().track(steps[step].event)))].push_back(step);
   }
-  std::map<Process, std::uint32_t> numbers;
-  for (const auto& [process, its_steps] : steps) {
-    numbers.emplace(process, static_cast<std::uint32_t>(changes_.size()));
-    add_process(its_steps);
+  std::map<Process, std::uint32_t> processes;
+  for (const auto& [process, its_steps] : numbers) {
+    processes.emplace(process, static_cast<std::uint32_t>(changes_.size()));
+    add_process(steps, its_steps);
   }
   if (changes_.empty()) return;
+  const std::uint32_t of_others = changes_.size() == 1 ? 0 : kNone;
   for (const Track& track : trace.tracks()) {
-    const auto found = numbers.find(process_of(track));
-    process_of_.push_back(found == numbers.end() ? kNone : found->second);
+    const auto found = processes.find(process_of(track));
+    process_of_.push_back(found == processes.end() ? of_others : found->second);
   }
-  list_activities();
 }
 
-/// `steps` by start. A step is open before its end, and one of no length only at its start.
-void OpenSteps::add_process(std::vector<Step> steps) {
+/// `numbers` by start. A step is open before its end, and one of no length only at its start.
+void OpenSteps::add_process(std::span<const Step> steps, std::span<const std::size_t> numbers) {
   const Events& events = trace_.events();
-  const auto after = [&](const Step& step) {
-    const std::int64_t end = events.end_ns(step.event);
+  const auto start = [&](std::size_t step) { return events.start_ns(steps[step].event); };
+  const auto after = [&](std::size_t step) {
+    const std::int64_t end = events.end_ns(steps[step].event);
     constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-    return end > events.start_ns(step.event) || end == kLast ? end : end + 1;
+    return end > start(step) || end == kLast ? end : end + 1;
   };
   std::vector<std::int64_t> times;
-  for (const Step& step : steps) {
-    times.push_back(events.start_ns(step.event));
+  for (const std::size_t step : numbers) {
+    times.push_back(start(step));
     times.push_back(after(step));
   }
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
   std::vector<Change>& changes = changes_.emplace_back();
-  std::vector<Step> open;  // what has ended is removed when it comes to the end
+  std::vector<std::size_t> open;  // what has ended is removed when it comes to the end
   std::size_t next = 0;
   for (const std::int64_t time : times) {
-    for (; next < steps.size() && events.start_ns(steps[next].event) <= time; ++next) {
-      open.push_back(steps[next]);
+    for (; next < numbers.size() && start(numbers[next]) <= time; ++next) {
+      open.push_back(numbers[next]);
     }
     while (!open.empty() && after(open.back()) <= time) open.pop_back();
     changes.push_back({time, std::nullopt});
-    if (!open.empty()) changes.back().step = open.back().number;
+    if (!open.empty()) changes.back().step = open.back();
   }
 }
 
-void OpenSteps::list_activities() {
-  if (!trace_.device()) return;  // finding links takes time
-  for (const DeviceLink& link : links_of(trace_).device_work()) {
-    launched_.push_back({link.activity, link.launch != EventId::none ? link.launch : link.op});
+std::optional<std::size_t> OpenSteps::at_start_of(EventId range) const {
+  if (changes_.empty() || range == EventId::none || !is_host_range(trace_.kind(range))) {
+    return std::nullopt;
+  }
+  const std::uint32_t process = process_of_[index(trace_.events().track(range))];
+  if (process == kNone) return std::nullopt;
+  const std::vector<Change>& changes = changes_[process];
+  const auto next = std::upper_bound(
+      changes.begin(), changes.end(), trace_.events().start_ns(range),
+      [](std::int64_t time, const Change& change) { return time < change.time_ns; });
+  return next == changes.begin() ? std::nullopt : (next - 1)->step;
+}
+
+StepOfEvent::StepOfEvent(const Trace& trace) : trace_(trace), open_(trace, trace.steps()) {
+  if (trace.steps().empty() || !trace.device()) return;  // finding links takes time
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    launched_.push_back({link.activity, launching_range(link)});
   }
   std::sort(launched_.begin(), launched_.end(),
             [](const Launched& a, const Launched& b) { return a.activity < b.activity; });
 }
 
-std::optional<std::int64_t> OpenSteps::at(TrackId track, std::int64_t time_ns) const {
-  if (changes_.empty() || process_of_[index(track)] == kNone) return std::nullopt;
-  const std::vector<Change>& changes = changes_[process_of_[index(track)]];
-  const auto next = std::upper_bound(
-      changes.begin(), changes.end(), time_ns,
-      [](std::int64_t time, const Change& change) { return time < change.time_ns; });
-  return next == changes.begin() ? std::nullopt : (next - 1)->step;
-}
-
-std::optional<std::int64_t> OpenSteps::of(EventId event) const {
-  if (changes_.empty()) return std::nullopt;
+std::optional<std::int64_t> StepOfEvent::of(EventId event) const {
   if (is_device_work(trace_.kind(event))) {
     const auto found = std::lower_bound(
         launched_.begin(), launched_.end(), event,
@@ -92,8 +95,8 @@ std::optional<std::int64_t> OpenSteps::of(EventId event) const {
     if (found == launched_.end() || found->activity != event) return std::nullopt;
     event = found->from;
   }
-  if (event == EventId::none || !is_host_range(trace_.kind(event))) return std::nullopt;
-  return at(trace_.events().track(event), trace_.events().start_ns(event));
+  const std::optional<std::size_t> step = open_.at_start_of(event);
+  return step ? std::optional(trace_.steps()[*step].number) : std::nullopt;
 }
 
 }  // namespace tbtrace::analyses

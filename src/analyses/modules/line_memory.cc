@@ -44,6 +44,10 @@ struct Highest {
   static constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
   std::int64_t bytes = kNothing;
 
+  /// 0 for a line that ran only outside of the chosen steps, and what it allocated was alive in
+  /// them.
+  std::int64_t value() const { return bytes == kNothing ? 0 : bytes; }
+
   Highest& operator+=(const Highest& other) {
     bytes = std::max(bytes, other.bytes);
     return *this;
@@ -163,7 +167,7 @@ class LineMemoryAnalysis {
                              .level = row.is_function ? LineLevel::function : LineLevel::line,
                              .total = total.bytes(),
                              .self = own[line].bytes(),
-                             .peak_bytes = peaks[line].bytes,
+                             .peak_bytes = peaks[line].value(),
                              .self_growth_per_step_bytes = growth[line]});
     }
     std::ranges::sort(found.lines, [](const LineMemoryRow& one, const LineMemoryRow& two) {

@@ -120,7 +120,7 @@ class EventRows::Recording {
   RowIndex<RowMemory> memory_index_;
   RowIndex<RowMemory> self_memory_index_;
   RowIndex<TorchEvents::Kernel> kernels_index_;
-  OpenSteps steps_;
+  StepOfEvent steps_;
 };
 
 EventRows::EventRows(std::span<const Trace* const> traces) : facts_(table_facts(traces)) {

@@ -39,6 +39,7 @@ const StepPolicy& exact_step_policy() {
       .device_annotations_are_host_ranges = false,
       .keeps_host_parts = true,
       .only_step_threads_wait = true,
+      .launches_by_open_step = true,
       .leaves_out_unfinished = true,
       .start_ns = [](const Events& events, EventId event) { return events.start_ns(event); },
       .end_ns = [](const Events& events, EventId event) { return events.end_ns(event); },

@@ -37,6 +37,9 @@ struct StepPolicy {
   bool keeps_host_parts;
   /// Data loading on a thread without steps, such as a prefetcher's, has no role: nothing waits.
   bool only_step_threads_wait;
+  /// Work belongs to the step that AnalysisContext::step_of() gives it; otherwise to the first step
+  /// that has not ended when its launch starts, if the launch is inside it.
+  bool launches_by_open_step;
   /// A step that did not end is not a step that others are compared with: how long it would have
   /// been, nobody knows.
   bool leaves_out_unfinished;

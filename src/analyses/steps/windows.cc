@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "analyses/attribution/open_steps.h"
+
 namespace tbtrace::analyses {
 namespace {
 
@@ -19,7 +21,7 @@ class Windows {
  public:
   Windows(const Trace& trace, const StepRules& rules, std::span<const DeviceLink> work,
           bool keep_unfinished)
-      : events_(trace.events()), rules_(rules), work_(work) {
+      : trace_(trace), rules_(rules), work_(work) {
     for (const Step& step : rules.steps()) {
       if (!keep_unfinished && trace.events().unfinished(step.event)) {
         unfinished_.push_back(step);
@@ -27,7 +29,7 @@ class Windows {
       }
       steps_.push_back({step, {rules.start_ns(step.event), rules.end_ns(step.event)}});
     }
-    if (steps_.empty()) add_only_step(trace);
+    if (steps_.empty()) add_only_step();
   }
 
   StepWindows run(bool keep_tail) && {
@@ -44,9 +46,9 @@ class Windows {
   }
 
  private:
-  void add_only_step(const Trace& trace) {
+  void add_only_step() {
     std::optional<TimeRange> time;
-    for (const EventId event : trace.by_start()) {
+    for (const EventId event : trace_.by_start()) {
       if (!rules_.is_cpu_row(event)) continue;
       if (!time) time = {rules_.start_ns(event), rules_.end_ns(event)};
       time->end = std::max(time->end, rules_.end_ns(event));
@@ -57,6 +59,28 @@ class Windows {
   void match_work() {
     device_times_.resize(steps_.size());
     is_matched_.resize(work_.size(), false);
+    if (steps_.empty()) return;
+    if (rules_.policy().launches_by_open_step && steps_.front().step.event != EventId::none) {
+      match_open_steps();
+    } else {
+      match_first_steps();
+    }
+  }
+
+  void match_open_steps() {
+    const std::vector<Step> all = rules_.steps();                   // also those that did not end
+    std::vector<std::size_t> number_of(all.size(), steps_.size());  // in steps_, both by start
+    for (std::size_t step = 0, next = 0; step < all.size() && next < steps_.size(); ++step) {
+      if (all[step].event == steps_[next].step.event) number_of[step] = next++;
+    }
+    const OpenSteps open(trace_, all);
+    for (std::size_t row = 0; row < work_.size(); ++row) {
+      const std::optional<std::size_t> step = open.at_start_of(launching_range(work_[row]));
+      if (step && number_of[*step] < steps_.size()) match(row, number_of[*step]);
+    }
+  }
+
+  void match_first_steps() {
     std::vector<std::pair<std::int64_t, std::size_t>> launched;  // start of launch, row of work
     for (std::size_t row = 0; row < work_.size(); ++row) {
       if (work_[row].launch == EventId::none) continue;
@@ -70,17 +94,18 @@ class Windows {
         ++next;
       }
       if (next == steps_.size()) return;
-      StepWindow& step = steps_[next];
-      const bool inside =
-          start >= step.time.start && rules_.end_ns(work_[row].launch) <= step.time.end;
-      if (!inside) continue;
-      DeviceTime& time = device_times_[next];
-      time.first_start = std::min(time.first_start, rules_.start_ns(work_[row].activity));
-      time.last_end = std::max(time.last_end, rules_.end_ns(work_[row].activity));
-      ++step.launched;
-      is_matched_[row] = true;
-      any_matched_ = true;
+      const TimeRange& time = steps_[next].time;
+      if (start >= time.start && rules_.end_ns(work_[row].launch) <= time.end) match(row, next);
     }
+  }
+
+  void match(std::size_t row, std::size_t step) {
+    DeviceTime& time = device_times_[step];
+    time.first_start = std::min(time.first_start, rules_.start_ns(work_[row].activity));
+    time.last_end = std::max(time.last_end, rules_.end_ns(work_[row].activity));
+    ++steps_[step].launched;
+    is_matched_[row] = true;
+    any_matched_ = true;
   }
 
   /// The first step waits for work that was launched before it and finished before its own work;
@@ -124,7 +149,7 @@ class Windows {
     };
     std::map<TrackId, Stream> streams;
     for (const DeviceLink& link : work_) {
-      Stream& stream = streams[events_.track(link.activity)];
+      Stream& stream = streams[trace_.events().track(link.activity)];
       if (link.launch != EventId::none) {
         ++stream.launched;
         const std::int64_t start = rules_.start_ns(link.activity);
@@ -182,7 +207,7 @@ class Windows {
     return static_cast<double>(steps_[last - 1].launched) * 0.8 > launched ? last : last + 1;
   }
 
-  const Events& events_;
+  const Trace& trace_;
   const StepRules& rules_;
   std::span<const DeviceLink> work_;
   std::vector<StepWindow> steps_;

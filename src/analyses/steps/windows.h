@@ -18,7 +18,7 @@ namespace tbtrace::analyses {
 struct StepWindow {
   Step step;  ///< event: EventId::none if it stands for the whole trace
   TimeRange time;
-  std::uint64_t launched = 0;  ///< work whose launch is inside the range on the host
+  std::uint64_t launched = 0;  ///< work that was launched in it
 };
 
 struct StepWindows {
@@ -34,8 +34,7 @@ enum class StepChoice : std::uint8_t {
   all_recorded,  ///< none
 };
 
-/// `work`: all work, by start. A launch belongs to the first step that has not ended when the
-/// launch starts, if the launch is inside it.
+/// `work`: all work, by start. Which step launched it: StepPolicy::launches_by_open_step.
 StepWindows step_windows(const Trace& trace, const StepRules& rules,
                          std::span<const DeviceLink> work, StepChoice choice);
 

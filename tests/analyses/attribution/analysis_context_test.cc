@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -127,14 +128,17 @@ class ContextByDefinition {
 
   std::optional<std::int64_t> step_of(EventId event) const {
     const EventId range = place(event);
-    if (range == EventId::none) return std::nullopt;
+    if (range == EventId::none || !is_host_range(trace_.kind(range))) return std::nullopt;
     const Events& events = trace_.events();
     const std::int64_t at = events.start_ns(range);
+    std::set<std::int64_t> processes;
+    for (const Step& step : trace_.steps()) processes.insert(process(step.event));
     const Step* last = nullptr;
     for (const Step& step : trace_.steps()) {
       const std::int64_t start = events.start_ns(step.event);
       const bool is_open = start <= at && (at < events.end_ns(step.event) || at == start);
-      if (is_open && process(step.event) == process(range)) last = &step;  // they come by start
+      const bool is_its = processes.size() == 1 || process(step.event) == process(range);
+      if (is_open && is_its) last = &step;  // they come by start
     }
     return last == nullptr ? std::nullopt : std::optional(last->number);
   }

@@ -1,4 +1,5 @@
-// The step of each event of random traces, against AnalysisContext, which finds it in another way.
+// The step of each event, and that AnalysisContext gives the same; analysis_context_test.cc has the
+// definition.
 #include "analyses/attribution/open_steps.h"
 
 #include <cstddef>
@@ -24,7 +25,7 @@ TEST(OpenSteps, KnowsNoStepInATraceWithoutSteps) {
   TraceBuilder builder;
   const EventId op = add(builder, {.start = 1, .duration = 2});
   const Trace trace = finished(builder);
-  EXPECT_EQ(OpenSteps(trace).of(op), std::nullopt);
+  EXPECT_EQ(StepOfEvent(trace).of(op), std::nullopt);
 }
 
 TEST(OpenSteps, TakesTheLaunchOfADeviceActivity) {
@@ -52,7 +53,7 @@ TEST(OpenSteps, TakesTheLaunchOfADeviceActivity) {
   const EventId next = add(builder, {.start = 100});
   const EventId after = add(builder, {.start = 200});
   const Trace trace = finished(builder);
-  const OpenSteps steps(trace);
+  const StepOfEvent steps(trace);
   EXPECT_EQ(steps.of(launched), 7);
   EXPECT_EQ(steps.of(lost), std::nullopt);
   EXPECT_EQ(steps.of(shadow), std::nullopt);
@@ -92,6 +93,19 @@ Trace random_trace(std::mt19937& random) {
   return finished(builder);
 }
 
+TEST(OpenSteps, OfTheOnlyProcessWithStepsAreThoseOfAll) {
+  TraceBuilder builder;
+  add(builder, {.category = "user_annotation",
+                .name = "ProfilerStep#7",
+                .start = 0,
+                .duration = 100,
+                .process = 1});
+  const EventId op = add(builder, {.start = 50, .process = 2});
+  const Trace trace = finished(builder);
+  EXPECT_EQ(StepOfEvent(trace).of(op), 7);
+  ASSERT_NE(AnalysisContext(trace).step_of(op), nullptr);
+}
+
 TEST(OpenSteps, EqualThoseOfTheContextOnRandomTraces) {
   std::mt19937 random(7);
   std::size_t on_host = 0;
@@ -100,7 +114,7 @@ TEST(OpenSteps, EqualThoseOfTheContextOnRandomTraces) {
     SCOPED_TRACE(round);
     const Trace trace = random_trace(random);
     const AnalysisContext context(trace);
-    const OpenSteps steps(trace);
+    const StepOfEvent steps(trace);
     for (const EventId event : trace.by_start()) {
       const Step* const expected = context.step_of(event);
       const std::optional<std::int64_t> found = steps.of(event);

@@ -159,15 +159,29 @@ class StepsByDefinition {
     if (all.start <= all.end) windows_.push_back(all);
   }
 
+  /// The last started of the steps that were open when the work was launched; of a trace without
+  /// steps, the whole if the launch is inside it.
+  Window* launching(const DeviceLink& link) {
+    const EventId from = link.launch != EventId::none ? link.launch : link.op;
+    if (from == EventId::none || windows_.empty()) return nullptr;
+    const std::int64_t start = events_.start_ns(from);
+    if (windows_[0].event == EventId::none) {
+      const bool inside = start >= windows_[0].start && start < windows_[0].end &&
+                          events_.end_ns(from) <= windows_[0].end;
+      return link.launch != EventId::none && inside ? windows_.data() : nullptr;
+    }
+    Window* last = nullptr;
+    for (Window& window : windows_) {
+      const bool is_open = window.start <= start && (start < window.end || start == window.start);
+      if (is_open) last = &window;
+    }
+    return last;
+  }
+
   void match() {
     for (const DeviceLink& link : links_of(trace_).device_work()) {
-      if (link.launch == EventId::none) continue;
-      const std::int64_t start = events_.start_ns(link.launch);
-      const auto step = std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) {
-        return start < window.end || start < window.start;
-      });
-      if (step == windows_.end()) continue;
-      if (start < step->start || events_.end_ns(link.launch) > step->end) continue;
+      Window* const step = launching(link);
+      if (step == nullptr) continue;
       ++step->launched;
       step->first_work = std::min(step->first_work, events_.start_ns(link.activity));
       step->last_work = std::max(step->last_work, events_.end_ns(link.activity));

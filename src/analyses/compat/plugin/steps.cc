@@ -71,6 +71,7 @@ const StepPolicy& plugin_step_policy() {
       .device_annotations_are_host_ranges = true,
       .keeps_host_parts = false,
       .only_step_threads_wait = false,
+      .launches_by_open_step = false,
       .leaves_out_unfinished = false,
       .start_ns = [](const Events& events,
                      EventId event) { return as_ns(plugin_time(events.start_ns(event))); },
