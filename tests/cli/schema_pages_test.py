@@ -27,7 +27,7 @@ PROGRAM = ""
 COLUMNS = pathlib.Path()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
-    ROOT / "tests/data" / name for name in ("gpu_step.json", "cpu_steps.json", "hostile_names.json")]
+    ROOT / "tests/data" / name for name in ("gpu_step.json", "cpu_steps.json", "counters.json", "hostile_names.json")]
 OF_OPTIONS = [ROOT / "tests/data/gpu_step.json", ROOT / "tests/data/stacks.json",
               ROOT / "examples/traces/transformer_modules.json.gz"]
 JOB = ROOT / "tests/data/slow_loader_job"  # for tables of several traces together
@@ -48,7 +48,8 @@ def pages():
 
 def spelled(table):
     """The verb of a table."""
-    return {"flops": "model --by operator", "gaps": "gpu --gaps", "threads": "check --threads"}.get(table, table)
+    return {"flops": "model --by operator", "gaps": "gpu --gaps", "marks": "steps --marks",
+            "threads": "check --threads"}.get(table, table)
 
 
 def keys(page, section):

@@ -43,6 +43,30 @@ class Traces(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def test_counters_and_instants_are_a_table(self):
+        document = json.loads((DATA / "counters.json").read_bytes())
+        steps = {int(event["name"][13:]): (event["ts"], event["ts"] + event["dur"]) for event in document["traceEvents"]
+                 if event["name"].startswith("ProfilerStep#")}
+
+        def step_at(time):
+            return next((step for step, (start, end) in steps.items() if start <= time < end), None)
+
+        wanted = []
+        for event in document["traceEvents"]:
+            mark = {"at_ns": round(event.get("ts", 0) * 1000), "step": step_at(event.get("ts", 0)), "name": event["name"],
+                    "process": str(event["pid"])}
+            if event["ph"] == "C":
+                wanted += [mark | {"kind": "counter", "series": series, "value": float(value), "thread": None}
+                           for series, value in event["args"].items()]
+            elif event["ph"] == "i":
+                wanted.append(mark | {"kind": "instant", "series": None, "value": None, "thread": str(event["tid"])})
+        trace = tbtrace.read(DATA / "counters.json")
+        table = trace.marks()
+        self.assertEqual(sorted(({key: row[key] for key in wanted[0]} for row in table), key=str), sorted(wanted, key=str))
+        self.assertEqual(table["at_ns"].to_list(), sorted(table["at_ns"]))
+        self.assertEqual(table.totals["counters"] + table.totals["instants"], len(wanted))
+        self.assertEqual(tbtrace.read(DATA / "gpu_step.json").marks().notes, ["the trace has no counters and no instants"])
+
     def test_torchs_tables_are_those_of_torch(self):
         for text in TRACES.glob("*.txt"):
             if text.name.endswith(".stacks.txt"):

@@ -27,7 +27,7 @@ PATTERNS = {
     r"\bcopies and fills\b|\bwork of (?:a |the )?devices?\b": "write `memcpy`, `memset`, `kernels` or `device activity`",
 }
 # A program that is not ours prints the library's messages too.
-VERBS = r"`tbtrace (?:--version --verbose|model --by operator|gpu --gaps|check --threads)`"
+VERBS = r"`tbtrace (?:--version --verbose|model --by operator|gpu --gaps|steps --marks|check --threads)`"
 OPTION = re.compile(r'"[^"]*(?:(?<![\w-])--(?!output-format|gpus all|cap-add|long=|logdir)[a-z]|\(-[a-z]\)|\bulimit\b)')
 
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <utility>
 
 #include "trace/links.h"
 
@@ -15,25 +14,23 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 }  // namespace
 
 OpenSteps::OpenSteps(const Trace& trace, std::span<const Step> steps) : trace_(trace) {
-  using Process = std::pair<std::int64_t, StringId>;
-  const auto process_of = [](const Track& track) {
-    return Process(track.process.number, track.process.text);
-  };
-  std::map<Process, std::vector<std::size_t>> numbers;  // in `steps`
+  std::map<Process, std::vector<std::size_t>> by_process;
   for (std::size_t step = 0; step < steps.size(); ++step) {
-    numbers[process_of(trace.track(trace.events().track(steps[step].event)))].push_back(step);
+    const TrackKey& process = trace.track(trace.events().track(steps[step].event)).process;
+    by_process[{process.number, process.text}].push_back(step);
   }
-  std::map<Process, std::uint32_t> processes;
-  for (const auto& [process, its_steps] : numbers) {
-    processes.emplace(process, static_cast<std::uint32_t>(changes_.size()));
+  for (const auto& [process, its_steps] : by_process) {
+    numbers_.emplace(process, static_cast<std::uint32_t>(changes_.size()));
     add_process(steps, its_steps);
   }
   if (changes_.empty()) return;
-  const std::uint32_t of_others = changes_.size() == 1 ? 0 : kNone;
-  for (const Track& track : trace.tracks()) {
-    const auto found = processes.find(process_of(track));
-    process_of_.push_back(found == processes.end() ? of_others : found->second);
-  }
+  for (const Track& track : trace.tracks()) process_of_.push_back(number_of(track.process));
+}
+
+std::uint32_t OpenSteps::number_of(const TrackKey& process) const {
+  if (changes_.size() == 1) return 0;
+  const auto found = numbers_.find({process.number, process.text});
+  return found == numbers_.end() ? kNone : found->second;
 }
 
 /// `numbers` by start. A step is open before its end, and one of no length only at its start.
@@ -69,11 +66,19 @@ std::optional<std::size_t> OpenSteps::at_start_of(EventId range) const {
   if (changes_.empty() || range == EventId::none || !is_host_range(trace_.kind(range))) {
     return std::nullopt;
   }
-  const std::uint32_t process = process_of_[index(trace_.events().track(range))];
+  const Events& events = trace_.events();
+  return at(process_of_[index(events.track(range))], events.start_ns(range));
+}
+
+std::optional<std::size_t> OpenSteps::at(const TrackKey& process, std::int64_t time_ns) const {
+  return changes_.empty() ? std::nullopt : at(number_of(process), time_ns);
+}
+
+std::optional<std::size_t> OpenSteps::at(std::uint32_t process, std::int64_t time_ns) const {
   if (process == kNone) return std::nullopt;
   const std::vector<Change>& changes = changes_[process];
   const auto next = std::upper_bound(
-      changes.begin(), changes.end(), trace_.events().start_ns(range),
+      changes.begin(), changes.end(), time_ns,
       [](std::int64_t time, const Change& change) { return time < change.time_ns; });
   return next == changes.begin() ? std::nullopt : (next - 1)->step;
 }

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/trace.h>
@@ -25,6 +27,8 @@ class OpenSteps {
 
   /// A number in `steps`; nullopt if none was open, or if the event is not a host range.
   std::optional<std::size_t> at_start_of(EventId range) const;
+  /// The same for a time in a process.
+  std::optional<std::size_t> at(const TrackKey& process, std::int64_t time_ns) const;
 
  private:
   /// From this time until the next change.
@@ -33,9 +37,14 @@ class OpenSteps {
     std::optional<std::size_t> step;
   };
 
+  using Process = std::pair<std::int64_t, StringId>;
+
   void add_process(std::span<const Step> steps, std::span<const std::size_t> numbers);
+  std::uint32_t number_of(const TrackKey& process) const;
+  std::optional<std::size_t> at(std::uint32_t process, std::int64_t time_ns) const;
 
   const Trace& trace_;
+  std::map<Process, std::uint32_t> numbers_;  // of processes with steps
   std::vector<std::uint32_t> process_of_;     // by track; kNone: it has no steps
   std::vector<std::vector<Change>> changes_;  // by process; by time
 };
