@@ -6,6 +6,11 @@ _tbtrace.__suffix__:
     \from typing import Protocol
     class _Profiler(Protocol):
         def export_chrome_trace(self, path: str) -> Any: ...
+    class _Job(Protocol):
+        @property
+        def partial(self) -> Partial: ...
+        @property
+        def files(self) -> list[Any]: ...
 
 _tbtrace.ARGUMENT_GROUPS:
     ARGUMENT_GROUPS: tuple[str, ...]

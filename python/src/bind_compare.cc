@@ -84,10 +84,10 @@ void bind_compare(nb::module_& module) {
       "of its size in bytes. Raises what diff() raises.\n\n"
       "    tbtrace.compare_report(\"before.json.gz\", \"after.json.gz\").save(\"compare.html\")",
       nb::sig("def compare_report("
-              "base: str | os.PathLike[str] | Trace | TraceSet | "
-              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], "
-              "new: str | os.PathLike[str] | Trace | TraceSet | "
-              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], *, "
+              "base: str | os.PathLike[str] | Trace | TraceSet | _Job | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet | _Job], "
+              "new: str | os.PathLike[str] | Trace | TraceSet | _Job | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet | _Job], *, "
               "title: str | None = None, limit: int = 2000000, min_effect: float = 0.01, "
               "run_noise: float | None = None) -> Report"));
   module.def(
@@ -98,10 +98,10 @@ void bind_compare(nb::module_& module) {
       "it calls a side of one run. Raises what diff() raises. Other threads of Python run\n"
       "meanwhile.\n\n"
       "    json.loads(tbtrace.comparison(\"before.json.gz\", \"after.json.gz\"))[\"schema\"]",
-      nb::sig("def comparison(base: str | os.PathLike[str] | Trace | TraceSet | "
-              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], "
-              "new: str | os.PathLike[str] | Trace | TraceSet | "
-              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], *, "
+      nb::sig("def comparison(base: str | os.PathLike[str] | Trace | TraceSet | _Job | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet | _Job], "
+              "new: str | os.PathLike[str] | Trace | TraceSet | _Job | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet | _Job], *, "
               "base_name: str | None = None, new_name: str | None = None) -> bytes"));
 }
 

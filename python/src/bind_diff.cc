@@ -136,6 +136,12 @@ void bind_diff(nb::module_& module) {
           "sentence with the figures. Raises ValueError if the limit cannot be understood.\n\n"
           "    diff.check(\"step_time>+3%\")[0]",
           nb::sig("def check(self, limit: str) -> tuple[str, str]"))
+      .def(
+          "__reduce__",
+          [](const PythonDiff& /*self*/) -> nb::object {
+            throw nb::type_error("a Diff cannot be pickled: send diff.to_dict(), or a table of it");
+          },
+          nb::sig("def __reduce__(self) -> typing.NoReturn"))
       .def("to_dict", to_dict,
            "The command line's JSON object, `tbtrace.diff/1`: times in ns, shares from 0 to 1.\n\n"
            "    diff.to_dict()[\"step\"]",
@@ -147,7 +153,8 @@ void bind_diff(nb::module_& module) {
       "What changed from `base` to `new`, each a run: a Trace, a TraceSet of its ranks, or the "
       "path of\na trace, of a folder with those of its ranks, or of a baseline, which has several "
       "runs; or a list\n"
-      "of runs, which are repeats. `min_effect`: the smallest change of the step that matters, as "
+      "of runs, which are repeats. A Job is the run of its files, which are read again. "
+      "`min_effect`: the smallest change of the step that matters, as "
       "a\n"
       "share. `run_noise`: the standard deviation of the mean step from run to run, as a share, "
       "if\n"
@@ -155,10 +162,10 @@ void bind_diff(nb::module_& module) {
       "a\n"
       "wrong argument. Other threads of Python run meanwhile.\n\n"
       "    tbtrace.diff(\"before.json.gz\", \"after.json.gz\").verdict",
-      nb::sig("def diff(base: str | os.PathLike[str] | Trace | TraceSet | "
-              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], "
-              "new: str | os.PathLike[str] | Trace | TraceSet | "
-              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], *, "
+      nb::sig("def diff(base: str | os.PathLike[str] | Trace | TraceSet | _Job | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet | _Job], "
+              "new: str | os.PathLike[str] | Trace | TraceSet | _Job | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet | _Job], *, "
               "min_effect: float = 0.01, run_noise: float | None = None) -> Diff"));
   module.def(
       "write_baseline", save_baseline, "path"_a, "runs"_a, nb::kw_only(), "overwrite"_a = false,
@@ -168,8 +175,8 @@ void bind_diff(nb::module_& module) {
       "cannot be\nread.\n\n"
       "    tbtrace.write_baseline(\"base.tbb\", [\"before.json.gz\"])",
       nb::sig("def write_baseline(path: str | os.PathLike[str], "
-              "runs: str | os.PathLike[str] | Trace | TraceSet | "
-              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet], *, "
+              "runs: str | os.PathLike[str] | Trace | TraceSet | _Job | "
+              "collections.abc.Sequence[str | os.PathLike[str] | Trace | TraceSet | _Job], *, "
               "overwrite: bool = False) -> None"));
 }
 

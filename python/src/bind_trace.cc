@@ -44,6 +44,9 @@ PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
   options.strict = strict;
   options.arguments = arguments_of(arguments);
   options.on_progress = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return may_go_on(); };
+  if (is_path(source) || nb::isinstance<nb::list>(source) || nb::isinstance<nb::tuple>(source)) {
+    return read_source(only_trace(source), options, name);
+  }
   return read_source(source, options, name);
 }
 
@@ -404,8 +407,9 @@ void bind_trace(nb::module_& module) {
       "Reads a trace: Chrome or Kineto JSON, plain or compressed, also damaged.\n\n"
       "`source`: a path, bytes or a buffer of them, a file object in binary mode, what fsspec\n"
       "opens, such as 's3://bucket/rank0.json.gz', or a torch.profiler.profile that has stopped\n"
-      "and whose trace was not exported yet. `name`: what it is\n"
-      "called in messages and tables, its path if None. `threads`: "
+      "and whose trace was not exported yet; of a folder, a glob pattern or a list its only "
+      "trace.\n"
+      "`name`: what it is called in messages and tables, its path if None. `threads`: "
       "None for one per "
       "core.\n"
       "`strict`: any problem of the file is an error; without, problems are counted in\n"
@@ -417,7 +421,7 @@ void bind_trace(nb::module_& module) {
       "Other threads of Python run meanwhile; Ctrl-C ends it.\n\n"
       "    tbtrace.read(\"rank0.json.gz\", threads=2)",
       nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
-              "typing.BinaryIO | _Profiler, *, "
+              "typing.BinaryIO | _Profiler | collections.abc.Sequence[str | os.PathLike[str]], *, "
               "threads: int | None = None, strict: bool = False, "
               "arguments: str | collections.abc.Sequence[str] | None = None, "
               "name: str | None = None) -> Trace"));

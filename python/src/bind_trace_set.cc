@@ -251,6 +251,14 @@ void bind_trace_set(nb::module_& module) {
            "does,\n"
            "or why that is not known.\n\n"
            "    ranks.stragglers().notes")
+      .def(
+          "__reduce__",
+          [](const PythonTraceSet& /*self*/) -> nb::object {
+            throw nb::type_error(
+                "a TraceSet cannot be pickled, because it is all of its files: send their paths "
+                "and read them there, or ranks.partial()");
+          },
+          nb::sig("def __reduce__(self) -> typing.NoReturn"))
       .def("__repr__",
            [](const PythonTraceSet& self) {
              return "<tbtrace.TraceSet: " + std::to_string(self.traces().size()) + " traces>";

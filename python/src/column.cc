@@ -197,6 +197,13 @@ void bind_columns(nb::module_& module) {
            nb::sig("def to_list(self) -> list[typing.Any]"))
       .def("__repr__", text_of)
       .def(
+          "__reduce__",
+          [](const PythonColumn& column) {
+            return nb::make_tuple(nb::module_::import_("operator").attr("getitem"),
+                                  nb::make_tuple(PythonTable{column.data, {}}, column.name));
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
+      .def(
           "_parts",
           [](const PythonColumn& column) { return column_parts(arrow_of(column)->columns[0]); },
           nb::sig("def _parts(self) -> tuple[typing.Any, ...]"))

@@ -23,7 +23,7 @@ void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<
     } else {
       paths = run_paths(input_path(one));
     }
-    for (const std::string& path : paths) runs.push_back({.name = path, .path = path});
+    for (const std::string& path : paths) runs.push_back({.name = path, .paths = {path}});
     return;
   }
   if (nb::isinstance<PythonTrace>(one)) {
@@ -43,13 +43,21 @@ void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<
     runs.push_back(std::move(run));
     return;
   }
-  if (nb::isinstance<PythonPartial>(one) || nb::hasattr(one, "partial")) {
+  if (is_job(one)) {
+    PythonRun run;
+    run.paths = paths_of_job(one);
+    if (run.paths.empty()) wrong_argument(std::string(what) + ": the job has no files");
+    run.name = run.paths.front();
+    runs.push_back(std::move(run));
+    return;
+  }
+  if (nb::isinstance<PythonPartial>(one)) {
     wrong_argument(
         std::string(what) +
-        " compares steps, and a job or a partial has sums only: pass the traces, or what "
+        " compares steps, and a partial has sums only: pass the traces, the job, or what "
         "write_baseline() kept of them");
   }
-  wrong_argument(std::string(what) + " takes paths, Trace, TraceSet, or a list of them");
+  wrong_argument(std::string(what) + " takes paths, Trace, TraceSet, Job, or a list of them");
 }
 
 class SumOfRun {
@@ -74,10 +82,10 @@ class SumOfRun {
   RunStacks stacks_;
 };
 
-void add_path(const PythonRun& run, bool with_stacks, SideSums& side) {
-  const FoundTraces traces = found_anywhere({run.path});
+void add_paths(const PythonRun& run, bool with_stacks, SideSums& side) {
+  const FoundTraces traces = found_anywhere(run.paths);
   for (const UnreadInput& unread : traces.unread) check_read(unread.status, unread.path);
-  const bool is_file = traces.paths.size() == 1 && traces.paths.front() == run.path;
+  const bool is_file = traces.paths == run.paths && run.paths.size() == 1;
   ArgumentSet arguments = diff_arguments();
   if (with_stacks) arguments = arguments | run_stacks_arguments();
   SumOfRun sum(run.name, with_stacks);
@@ -98,8 +106,8 @@ void add_path(const PythonRun& run, bool with_stacks, SideSums& side) {
 SideSums sums_of_side(const std::vector<PythonRun>& runs, bool with_stacks) {
   SideSums side;
   for (const PythonRun& run : runs) {
-    if (!run.path.empty()) {
-      add_path(run, with_stacks, side);
+    if (!run.paths.empty()) {
+      add_paths(run, with_stacks, side);
       continue;
     }
     SumOfRun sum(run.name, with_stacks);
@@ -130,7 +138,7 @@ BothSums sums_of_sides(const std::vector<PythonRun>& base, const std::vector<Pyt
     std::vector<std::string> paths;
     for (const auto* const side : {&base, &changed}) {
       for (const PythonRun& run : *side) {
-        if (!run.path.empty()) paths.push_back(run.path);
+        paths.insert(paths.end(), run.paths.begin(), run.paths.end());
       }
     }
     check_there(paths);

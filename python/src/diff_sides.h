@@ -15,11 +15,13 @@
 
 namespace tbtrace::python {
 
-/// The recordings of one run, kept alive; or a path to read them from.
+/// The recordings of one run, kept alive; or paths to read them from.
 struct PythonRun {
   std::string name;
   std::vector<std::shared_ptr<const Trace>> ranks = {};
-  std::string path = {};  ///< of a trace, of a folder with those of its ranks, or of a baseline
+  /// Of a trace, of a folder with those of its ranks, or of a baseline; of a job those of its
+  /// files.
+  std::vector<std::string> paths = {};
 };
 
 /// A side: one run, or a list of them. `what`: the function that was called; `needed`: what it

@@ -38,11 +38,9 @@ void save(const PythonReport& report, nb::handle path, bool overwrite) {
   check(write_text(*report.html, place, overwrite), place);
 }
 
-}  // namespace
-
-PythonReport report_of(const NamedTraces& traces, const std::optional<std::string>& title,
-                       const std::optional<Names>& views, nb::handle source_root,
-                       std::int64_t limit) {
+ReportPageOptions page_options(const std::optional<std::string>& title,
+                               const std::optional<Names>& views, nb::handle source_root,
+                               std::int64_t limit) {
   if (limit <= 0) wrong_argument("limit takes a number of bytes");
   ReportPageOptions options;
   options.title = title.value_or("");
@@ -50,9 +48,36 @@ PythonReport report_of(const NamedTraces& traces, const std::optional<std::strin
   if (!source_root.is_none()) options.source_root = input_path(source_root);
   options.bytes = static_cast<std::size_t>(limit);
   check(check_report_page_options(options));
+  return options;
+}
+
+}  // namespace
+
+PythonReport report_of(const NamedTraces& traces, const std::optional<std::string>& title,
+                       const std::optional<Names>& views, nb::handle source_root,
+                       std::int64_t limit) {
+  ReportPage page(page_options(title, views, source_root, limit));
   const nb::gil_scoped_release working;
-  ReportPage page(std::move(options));
   for (const auto& [trace, name] : traces) check(page.add(*trace, name), name);
+  return {std::make_shared<const std::string>(value_of(page.html()))};
+}
+
+PythonReport report_of_job(nb::handle job, const std::optional<std::string>& title,
+                           const std::optional<Names>& views, nb::handle source_root,
+                           std::int64_t limit) {
+  ReportPage page(page_options(title, views, source_root, limit));
+  const std::vector<std::string> paths = paths_of_job(job);
+  if (paths.empty()) wrong_argument("report(): the job has no files");
+  for (const nb::handle remark : job.attr("remarks")) {
+    page.add_remark(nb::cast<std::string>(remark));
+  }
+  const nb::gil_scoped_release working;
+  for (const std::string& path : paths) {
+    const FileHere file(path);
+    check(
+        page.add(read_value(read_trace(file.path(), {.arguments = view_arguments()}), path), path),
+        path);
+  }
   return {std::make_shared<const std::string>(value_of(page.html()))};
 }
 
@@ -103,6 +128,11 @@ void bind_report(nb::module_& module) {
       "views", listed_views,
       "Names and titles of the page's views, as people see them.\n\n    dict(tbtrace.views())",
       nb::sig("def views() -> list[tuple[str, str]]"));
+  module.def("_report_of_job", report_of_job, "job"_a, "title"_a.none(), "views"_a.none(),
+             "source_root"_a.none(), "limit"_a,
+             nb::sig("def _report_of_job(job: typing.Any, title: str | None, views: str | "
+                     "collections.abc.Sequence[str] | None, source_root: str | os.PathLike[str] | "
+                     "None, limit: int) -> Report"));
   nb::class_<PythonReport>(
       module, "Report",
       "One page about a trace or several, complete in itself. A notebook shows it. Immutable.")
@@ -114,6 +144,13 @@ void bind_report(nb::module_& module) {
            "    trace.report().save(\"report.html\")",
            nb::sig("def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> "
                    "None"))
+      .def("__getstate__", html, nb::sig("def __getstate__(self) -> str"))
+      .def(
+          "__setstate__",
+          [](PythonReport& report, const std::string& html) {
+            new (&report) PythonReport{std::make_shared<const std::string>(html)};
+          },
+          nb::sig("def __setstate__(self, state: str) -> None"))
       .def("__repr__", [](const PythonReport& report) {
         return "<tbtrace.Report: " + std::to_string(report.html->size()) + " bytes>";
       });

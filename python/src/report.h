@@ -31,6 +31,11 @@ PythonReport report_of(const NamedTraces& traces, const std::optional<std::strin
                        const std::optional<Names>& views, nanobind::handle source_root,
                        std::int64_t limit);
 
+/// A page of the traces of a Job, which are read again, one at a time.
+PythonReport report_of_job(nanobind::handle job, const std::optional<std::string>& title,
+                           const std::optional<Names>& views, nanobind::handle source_root,
+                           std::int64_t limit);
+
 /// Adds `report` to a class; `traces_of(owner)` are its traces with their names.
 template <typename Owner, typename TracesOf>
 void add_report_method(nanobind::class_<Owner>& owner, TracesOf traces_of) {

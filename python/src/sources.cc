@@ -144,6 +144,20 @@ std::vector<std::string> remote_matches(nb::handle url) {
   return paths;
 }
 
+nb::object only_trace(nb::handle source) { return paths_module().attr("one")(source); }
+
+bool is_job(nb::handle object) {
+  return nb::hasattr(object, "files") && nb::hasattr(object, "partial");
+}
+
+std::vector<std::string> paths_of_job(nb::handle job) {
+  std::vector<std::string> paths;
+  for (const nb::handle file : job.attr("files")) {
+    if (file.attr("problem").is_none()) paths.push_back(path_of(file.attr("path")));
+  }
+  return paths;
+}
+
 FileHere::FileHere(const std::string& path) : path_(path) {
   if (path.find("://") == std::string::npos) return;
   const nb::gil_scoped_acquire python;

@@ -31,6 +31,14 @@ std::string input_path(nanobind::handle path);
 std::string output_path(nanobind::handle path, const char* what);
 
 /// The content of a path as a file on this machine: of a remote one a copy, which is removed in the
+/// What read() reads: of a folder, a pattern or a list its only trace. A ValueError if it has
+/// several.
+nanobind::object only_trace(nanobind::handle source);
+
+/// Whether it is a Job of this package, and the paths of its files that are in the tables.
+bool is_job(nanobind::handle object);
+std::vector<std::string> paths_of_job(nanobind::handle job);
+
 /// end. Made and destroyed with the GIL or without.
 class FileHere {
  public:

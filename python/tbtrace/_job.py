@@ -208,6 +208,22 @@ class Job:
         """
         return self.partial.checks()
 
+    def report(
+        self,
+        *,
+        title: str | None = None,
+        views: str | Sequence[str] | None = None,
+        source_root: Path | None = None,
+        limit: int = 2_000_000,
+    ) -> _tbtrace.Report:
+        """The page about all traces, with the arguments of Trace.report(). The traces are read again, one at
+        a time. Of more ranks than fit into `limit` bytes the page has the view of all ranks and says
+        so. Raises TraceError if a trace cannot be read any more, ValueError for a view that there is not.
+
+            job.report().save("report.html")
+        """
+        return _tbtrace._report_of_job(self, title, views, source_root, limit)
+
     def flame_graph(
         self,
         weight: Literal[

@@ -141,6 +141,33 @@ class Remote:
             self._file.close()
 
 
+def one(source: Any) -> Any:
+    """What to read: of a folder, a pattern or a list its only trace. ValueError if there are several."""
+    if not isinstance(source, (list, tuple)):
+        path = local(source)
+        if not isinstance(path, str):
+            return source
+        if is_remote(path):
+            found = matches(path)
+            is_other = len(found) != 1 or path.endswith("/")
+        else:
+            is_other = os.path.isdir(path) or (re.search(r"[*?[]", path) is not None and not os.path.lexists(path))
+        if not is_other:
+            return source
+    paths, not_found = find(source)
+    if len(paths) == 1:
+        return paths[0]
+    if not paths and not_found:
+        return not_found[0][0]  # whoever reads it says why not
+    if not paths:
+        raise ValueError("read() takes a trace, and the list is empty")
+    more = ", ..." if len(paths) > 2 else ""
+    raise ValueError(
+        f"read() takes one trace, and there are {len(paths)}: {', '.join(map(str, paths[:2]))}{more}; "
+        "TraceSet.open() and tbtrace.local.summarize() take several"
+    )
+
+
 def opened(path: Any) -> Any:
     """A local path, or an open file, which is a context manager, with the bytes of a remote one."""
     return Remote(path) if is_remote(path) else local(path)

@@ -1,6 +1,7 @@
 """tbtrace.diff(): runs as paths and objects, its tables, baselines."""
 import json
 import pathlib
+import pickle
 import sys
 import tempfile
 import unittest
@@ -94,15 +95,41 @@ class Diffs(unittest.TestCase):
 
     def test_rows_of_every_division_add_up(self):
         change = self.pair().step["new_ns"] - self.pair().step["base_ns"]
-        for sums in (tbtrace.read(PROJECT / "tests/data/gpu_step.json").partial(), tbtrace.local.summarize(PROJECT / "tests/data/gpu_step.json")):
-            with self.assertRaisesRegex(ValueError, "a job or a partial has sums only: pass the traces"):
-                tbtrace.diff(sums, PROJECT / "tests/data/gpu_step.json")
         for by in ("part", "operator", "shape", "kernel", "module", "line"):
             with self.subTest(by):
                 rows = self.pair().table(by).to_dicts()
                 self.assertAlmostEqual(sum(row["change_ns"] for row in rows), change, delta=1)
         with self.assertRaises(ValueError):
             self.pair().table("colour")
+
+    def test_jobs_are_compared_and_have_a_page(self):
+        ranks = PROJECT / "tests/data/slow_loader_job"
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("rank0.json", "rank1.json"):
+                (pathlib.Path(folder) / name).write_bytes((ranks / name).read_bytes())
+            (pathlib.Path(folder) / "copy.json").write_bytes((ranks / "rank0.json").read_bytes())
+            (pathlib.Path(folder) / "rank9.json").write_bytes(b"")
+            base, new = tbtrace.local.summarize(folder), tbtrace.local.summarize(ranks)
+            diff = tbtrace.diff(base, new)
+            by_traces = tbtrace.diff(tbtrace.TraceSet.open([source["path"] for source in base.sources if source["in_tables"]]),
+                                     tbtrace.TraceSet.open(ranks))
+            self.assertEqual(diff.step, by_traces.step)
+            self.assertEqual(diff.table("operator").to_dicts(), by_traces.table("operator").to_dicts())
+            self.assertIn("two jobs", tbtrace.compare_report(base, new, title="two jobs").html)
+            page = base.report(title="two ranks", views="summary").html
+            self.assertIn("two ranks", page)
+            self.assertEqual(pickle.loads(pickle.dumps(base.report())).html, base.report().html)
+            for name in ("rank1.json", "rank0.json"):
+                (pathlib.Path(folder) / name).unlink()
+            with self.assertRaisesRegex(tbtrace.TraceFileNotFoundError, "rank1.json"):
+                base.report()
+            with self.assertRaisesRegex(ValueError, "view"):
+                base.report(views="colours")
+        sums = tbtrace.read(PROJECT / "tests/data/gpu_step.json").partial()
+        with self.assertRaisesRegex(ValueError, "a partial has sums only: pass the traces, the job"):
+            tbtrace.diff(sums, PROJECT / "tests/data/gpu_step.json")
+        with self.assertRaisesRegex(TypeError, r"send diff.to_dict\(\)"):
+            pickle.dumps(diff)
 
     def test_the_document_is_json(self):
         self.assertEqual(json.loads(json.dumps(self.pair().to_dict()))["schema"], "tbtrace.diff/1")

@@ -182,6 +182,9 @@ class Frames(unittest.TestCase):
                     self.assertEqual(str(other), str(table), where)
                 if has("pyarrow"):
                     self.assertEqual(other.to_arrow(), table.to_arrow(), where)
+            for column in (table[table.columns[-1]], table[1:3][table.columns[0]], table[table.columns[0]][:2]):
+                other = pickle.loads(pickle.dumps(column))
+                self.assertEqual((other.name, other.to_list()), (column.name, column.to_list()))
             cut = pickle.loads(pickle.dumps(table[1:3]))
             self.assertEqual((cut.to_dicts(), cut.totals), (table[1:3].to_dicts(), {}), where)
         trace = tbtrace.read(ROOT / "tests/data/gpu_step.json")
@@ -203,7 +206,11 @@ class Frames(unittest.TestCase):
                 for other in (pickle.loads(pickle.dumps(graph)), copy.copy(graph)):
                     self.assertEqual((other.folded(), other.svg(order="time"), other.total, other.unit, repr(other)),
                                      (graph.folded(), graph.svg(order="time"), graph.total, graph.unit, repr(graph)))
+            report = pickle.loads(pickle.dumps(trace.report(views="summary")))
+            self.assertEqual(report.html, trace.report(views="summary").html)
             self.assertIs(copy.deepcopy(trace), trace)
+            with self.assertRaisesRegex(TypeError, r"send their paths and read them there, or ranks.partial\(\)"):
+                pickle.dumps(tbtrace.TraceSet.open(path))
             with self.assertRaisesRegex(TypeError, r"send its path and read it there, or trace.partial\(\)"):
                 pickle.dumps(trace)
 

@@ -82,6 +82,23 @@ class PathsAndSql(unittest.TestCase):
                 call()
             self.assertNotIsInstance(raised.exception, FileNotFoundError)
 
+    def test_read_takes_the_only_trace_of_a_pattern(self):
+        ranks = DATA / "slow_loader_job"
+        wanted = str(ranks / "rank1.json")
+        with tempfile.TemporaryDirectory() as folder:
+            alone = pathlib.Path(folder, "a[1].json")
+            alone.write_bytes(STEP.read_bytes())
+            for source, path in (([wanted], wanted), ((ranks / "rank1.json",), wanted), (ranks / "rank[1].json", wanted),
+                                 (str(ranks / "*1.json"), wanted), (folder, str(alone)), (alone, str(alone))):
+                self.assertEqual(tbtrace.read(source).path, path)
+        for source in (ranks, str(ranks / "rank*.json"), [ranks / "rank0.json", ranks / "rank1.json"]):
+            with self.assertRaisesRegex(ValueError, r"one trace, and there are [24]: .*rank0.json, .*rank1.json.*TraceSet.open"):
+                tbtrace.read(source)
+        with self.assertRaisesRegex(tbtrace.TraceFileNotFoundError, "rank7"):
+            tbtrace.read(ranks / "rank7*.json")
+        with self.assertRaisesRegex(ValueError, "the list is empty"):
+            tbtrace.read([])
+
     @unittest.skipUnless(importlib.util.find_spec("duckdb"), "duckdb is not installed")
     def test_sql_knows_groupings_and_views(self):
         trace = tbtrace.read(STEP)
