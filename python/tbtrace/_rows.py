@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from tbtrace import _paths, _tbtrace
-from tbtrace._job import Children, Options, row_of
+from tbtrace._partials import Children, Options, row_of
 
 if TYPE_CHECKING:
     import pyarrow

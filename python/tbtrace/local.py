@@ -9,20 +9,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tbtrace import _paths
-from tbtrace._job import (
-    Children,
-    Job,
-    Options,
-    Paths,
-    cache_folder,
-    in_order,
-    job_of,
-    row_of,
-    rows_without_repeats,
-    sum_of,
-)
+from tbtrace._job import Job, Paths, job_of
+from tbtrace._partials import Children, Options, cache_folder, row_of
 from tbtrace._progress import Bar
 from tbtrace._rows import OnError, Question, Wanted, found
+from tbtrace._sums import in_order, rows_without_repeats, sum_of
 
 if TYPE_CHECKING:
     import pyarrow

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 
 from tbtrace import _paths
-from tbtrace._job import TOGETHER, Job, Options, Paths, Row, cache_folder, combined_rows, job_of, row_of, sum_of, without_repeats
-
+from tbtrace._job import Job, Paths, job_of
+from tbtrace._partials import Options, Row, cache_folder, row_of
 from tbtrace._rows import OnError, Question, Wanted, batches, found
+from tbtrace._sums import TOGETHER, combined_rows, sum_of, without_repeats
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

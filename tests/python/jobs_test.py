@@ -9,26 +9,19 @@ Each method is a CTest test python.ENGINE_NAME for local; of ray and spark one t
 """
 
 import contextlib
-import io
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-import types
 import unittest
-import unittest.mock
 
 import tbtrace
-from s3_server import S3Server
-from tbtrace import _job as job_parts
-from tbtrace._job import File, Row
+from job_engines import Engine, made_ranks, made_troubled_ranks
 
 ENGINE = ""
 PROGRAM = ""
@@ -45,127 +38,13 @@ def printed(words, paths):
     return json.loads(done.stdout)["rows"]
 
 
-def made_ranks(folder, count):
-    """`count` ranks of a job: examples, each with its rank and with times of its own."""
-    examples = [json.loads((ROOT / "tests/data" / name).read_bytes()) for name in ("gpu_step.json", "gpu_step_rank1.json",
-                                                                                   "cpu_steps.json")]
-    random.seed(count)
-    paths = []
-    for rank in range(count):
-        document = json.loads(json.dumps(examples[rank % len(examples)]))
-        document["distributedInfo"] = {"rank": rank, "world_size": count}
-        for event in document["traceEvents"]:
-            if "dur" in event:
-                event["dur"] = round(event["dur"] * random.uniform(0.5, 1), 3)
-        path = folder / f"rank_{rank:04}.json"
-        path.write_text(json.dumps(document))
-        paths.append(path)
-    return paths
-
-
-def made_troubled_ranks(folder):
-    """A job of 65 ranks with 65 files: two ranks without one, an empty file, noise, a cut trace, one without events, the
-    content of a rank twice, a rank twice, a link to nowhere. Returns the paths by rank."""
-    ranks = folder / "ranks"
-    ranks.mkdir()
-    paths = dict(enumerate(made_ranks(ranks, 65)))
-    for rank in (7, 41):
-        paths[rank].unlink()
-    paths[1].write_bytes(b"")
-    paths[2].write_bytes(random.Random(1).randbytes(5000))
-    cut = paths[3].read_bytes()
-    paths[3].write_bytes(cut[:cut.index(b"traceEvents") + (len(cut) - cut.index(b"traceEvents")) // 2])
-    paths[4].write_text(json.dumps(json.loads(paths[4].read_bytes()) | {"traceEvents": []}))
-    (ranks / "a_copy.json").write_text(json.dumps(json.loads(paths[10].read_bytes()), indent=1))  # the same trace in other bytes
-    double = json.loads(paths[12].read_bytes())
-    next(event for event in double["traceEvents"] if event.get("cat") == "kernel")["name"] = "another name"
-    (ranks / "rank_0012_again.json").write_text(json.dumps(double))
-    paths[64].unlink()
-    paths[64].symlink_to(folder / "nowhere.json")
-    return paths
-
-
-class Engine:
-    """One way to run a job. Workers may read from a server of s3:// with the bucket `here`."""
-
-    def __init__(self, bucket):
-        self.server = S3Server({"here": bucket})
-        self.server.__enter__()
-        os.environ.update(self.server.environment)  # which workers get
-        if ENGINE == "ray":
-            os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-            os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-            import ray
-
-            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-            ray.data.DataContext.get_current().enable_progress_bars = False
-        elif ENGINE == "spark":
-            os.environ["PYSPARK_PYTHON"] = sys.executable
-            os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-            from pyspark.sql import SparkSession
-
-            builder = SparkSession.builder.master("local[2, 4]").config("spark.ui.enabled", "false")
-            builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-            self.session = builder.config("spark.log.level", "OFF").getOrCreate()
-
-    def summarize(self, inputs, **options):
-        if ENGINE == "local":
-            return tbtrace.local.summarize(inputs, workers=2, **options)
-        if ENGINE == "ray":
-            from tbtrace.ray import summarize
-
-            return summarize(inputs, **options)
-        from tbtrace.spark import summarize
-
-        return summarize(self.session, inputs, **options)
-
-    def rows(self, inputs, table, **options):
-        """As a table of pyarrow, sorted by all that is in it."""
-        if ENGINE == "local":
-            made = tbtrace.local.rows(inputs, table, workers=2, **options)
-        elif ENGINE == "ray":
-            import pyarrow
-
-            made = pyarrow.concat_tables(batch for batch in tbtrace.ray.rows(inputs, table, **options).iter_batches(
-                batch_size=None, batch_format="pyarrow"))
-        else:
-            made = tbtrace.spark.rows(self.session, inputs, table, **options).toArrow()
-        return sorted(made.to_pylist(), key=str)
-
-    def close(self):
-        self.server.__exit__()
-        if ENGINE == "ray":
-            import ray
-
-            ray.shutdown()
-        elif ENGINE == "spark":
-            self.session.stop()
-
-
-def working_processes():
-    """Processes that work for the engine, with their command lines."""
-    found = []
-    for folder in pathlib.Path("/proc").iterdir():
-        try:
-            line = (folder / "cmdline").read_bytes()
-            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-            of_parent = pathlib.Path(f"/proc/{parent}/cmdline").read_bytes()
-        except OSError:
-            continue
-        if {"local": b"\0save\0" in line and int(parent) == os.getpid(),
-            "ray": line.startswith(b"ray::Map"),
-            "spark": b"pyspark.daemon" in line and b"pyspark.daemon" in of_parent}[ENGINE]:
-            found.append((int(folder.name), line))
-    return found
-
-
 class Jobs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="tbtrace-bucket-")
         cls.addClassCleanup(folder.cleanup)
         cls.bucket = pathlib.Path(folder.name)
-        cls.engine = Engine(cls.bucket)
+        cls.engine = Engine(ENGINE, cls.bucket)
         cls.addClassCleanup(cls.engine.close)
 
     def setUp(self):
@@ -438,7 +317,7 @@ class Jobs(unittest.TestCase):
         def kill():
             lines = set()
             while not stop.wait(0.2) and len(killed) < max(1, KILLS):
-                for process, line in working_processes():
+                for process, line in self.engine.working_processes():
                     if ENGINE == "local" and line in lines:
                         continue  # a file that kills twice is another test
                     with contextlib.suppress(ProcessLookupError):
@@ -483,97 +362,8 @@ class Jobs(unittest.TestCase):
         self.assertEqual([path for path, _ in job.failed], [str(poison)])
         self.assertIn("killed twice (signal 9)", job.failed[0][1])
 
-    def test_ctrl_c_ends_a_job(self):
-        if ENGINE != "local":
-            self.skipTest("the processes are those of a cluster")
-        hanging = [self.folder / f"hanging_{number}.json" for number in range(4)]
-        for path in hanging:
-            os.mkfifo(path)  # nobody writes to it
-        script = f"import tbtrace; tbtrace.local.summarize({[str(path) for path in hanging]}, workers=2)"
-        for everyone in (False, True):  # a signal to the program alone, and as a terminal does it
-            program = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, start_new_session=True)
-            self.addCleanup(program.kill)
-
-            def children():
-                found = []
-                for folder in pathlib.Path("/proc").glob("[0-9]*"):
-                    with contextlib.suppress(OSError):
-                        if f"save\0{self.folder}/hanging_".encode() in (folder / "cmdline").read_bytes():
-                            found.append(folder.name)
-                return found
-
-            deadline = time.monotonic() + 60
-            while len(children()) < 2 and time.monotonic() < deadline:
-                self.assertIsNone(program.poll())
-                time.sleep(0.05)
-            self.assertEqual(len(children()), 2, "both workers read a file")
-            if everyone:
-                os.killpg(program.pid, signal.SIGINT)
-            else:
-                program.send_signal(signal.SIGINT)
-            _, said = program.communicate(timeout=60)  # forever if it waited for the files
-            self.assertTrue(said.decode().strip().endswith("KeyboardInterrupt"), said.decode())
-            self.assertNotEqual(program.returncode, 0)
-            self.assertEqual(children(), [])
-
-    def test_partials_are_merged_as_they_come(self):
-        if ENGINE != "local":
-            self.skipTest("workers of clusters merge a few partials each")
-        alive, most, read = 0, 0, 0
-
-        class Sum:  # of as many files
-            def __init__(self, count):
-                nonlocal alive, most
-                self.count = count
-                alive += 1
-                most = max(most, alive)
-
-            def __del__(self):
-                nonlocal alive
-                alive -= 1
-
-        class Rows:
-            """A row for each path, which is made when it is asked for."""
-
-            def __iter__(self):
-                nonlocal read
-                for number in range(1000):
-                    read += 1
-                    yield f"path{number}", Row(b"1", [File(f"path{number}", digest=str(number % 900))])
-
-        kind = types.SimpleNamespace(from_bytes=lambda data: Sum(int(data)))
-        library = types.SimpleNamespace(Partial=kind, merge=lambda parts: Sum(sum(part.count for part in parts)))
-        with unittest.mock.patch.object(job_parts, "_tbtrace", library):
-            whole, files = job_parts.sum_of(job_parts.rows_without_repeats(Rows()))
-        self.assertEqual((whole.count, len(files), read), (900, 1000, 1000))
-        self.assertEqual([file.path for file in files if file.state == "doubled"], [f"path{number}" for number in range(900, 1000)])
-        self.assertLessEqual(most, 40)
-
-    def test_a_job_says_how_far_it_is(self):
-        if ENGINE != "local":
-            self.skipTest("clusters show progress of their own")
-        made_ranks(self.folder, 3)
-        seen = []
-        tbtrace.local.summarize(self.folder, workers=2, progress=lambda *at: seen.append(at))
-        self.assertEqual((seen[0], seen[-1]), ((0, 3), (3, 3)))
-        self.assertEqual(seen, sorted(seen))
-
-        def stop(done, total):
-            raise RuntimeError(f"{done} of {total}")
-
-        with self.assertRaisesRegex(RuntimeError, "0 of 3"):
-            tbtrace.local.summarize(self.folder, progress=stop)
-        shown = io.StringIO()
-        with contextlib.redirect_stderr(shown):
-            tbtrace.local.summarize(self.folder)
-        self.assertEqual(shown.getvalue(), "")
-        with contextlib.redirect_stderr(shown):
-            tbtrace.local.summarize(self.folder, progress=True)
-        self.assertIn("\r[##############################] 3 of 3 traces", shown.getvalue())
-        self.assertTrue(shown.getvalue().endswith("\r\x1b[K"))
-
     def rows_alone(self):
-        from tbtrace._job import Options, row_of
+        from tbtrace._partials import Options, row_of
 
         rows = {}
         for path in tbtrace.find(self.folder)[0]:
