@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::int64_t kUs = 1'000;
+constexpr std::int64_t kMicrosecond = 1'000;
 constexpr int kSteps = 4;
 
 /// Steps in which the device runs one activity after the other.
@@ -43,7 +43,7 @@ class DeviceSteps {
       add(builder_, {.category = is_operator ? "cpu_op" : "user_annotation",
                      .name = around,
                      .start = now_,
-                     .duration = us * kUs});
+                     .duration = us * kMicrosecond});
     }
     add(builder_, {.category = "cuda_runtime",
                    .name = "cudaLaunchKernel",
@@ -53,12 +53,12 @@ class DeviceSteps {
     const EventId work = add(builder_, {.category = category,
                                         .name = name,
                                         .start = now_ + 200,
-                                        .duration = us * kUs - 200,
+                                        .duration = us * kMicrosecond - 200,
                                         .thread = 7,
                                         .process = 0,
                                         .correlation = correlation});
     if (bytes > 0) builder_.add_argument(work, Argument::copied_bytes, bytes);
-    now_ += us * kUs;
+    now_ += us * kMicrosecond;
   }
 
   void compute(std::int64_t us, std::string_view around = "aten::mm") {
