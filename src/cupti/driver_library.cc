@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include "base/available_memory.h"
 #include "cupti/loaded_library.h"
 
 namespace tbtrace::cupti {
@@ -67,6 +68,10 @@ int runtime_version() {
 
 Result<DriverLibrary> DriverLibrary::open(const std::optional<std::string>& path) {
   const std::string name = path.value_or(kDriver);
+  if (is_static_program()) {
+    return nothing_there("this program is linked statically, so it cannot load " + name +
+                         " of NVIDIA's driver; link it dynamically");
+  }
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return nothing_there("there is no NVIDIA driver here (" + name +

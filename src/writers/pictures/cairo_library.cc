@@ -68,6 +68,11 @@ Result<CairoLibrary> read_functions(void* handle, const std::string& name) {
 }  // namespace
 
 Result<CairoLibrary> open_cairo(const std::string& name) {
+  if (is_static_program()) {
+    return Status(StatusCode::invalid_argument,
+                  "this tbtrace is linked statically, so it cannot load " + name +
+                      "; write SVG, or use the Python package or a build from source");
+  }
   if (!is_there_memory(kMemory)) return out_of_memory();
   if (void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     return read_functions(handle, name);
