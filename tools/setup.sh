@@ -35,6 +35,7 @@ build_packages=(
   libgloo-dev       # headers of the Gloo in LibTorch, for an example of two processes
   libarchive13      # zip, tar, xz and bzip2; opened at run time
   dpkg-dev file     # tools/package.sh
+  nasm              # tools/release.sh
   python3-dev python3-venv   # the Python package
 )
 test_packages=(

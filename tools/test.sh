@@ -6,9 +6,9 @@
 #   tools/test.sh --quick        what to run before a commit: no LibTorch, no browsers, no sanitizers, and only tests that
 #                                this branch can have touched (tools/touched_tests.py)
 #   tools/test.sh --all          everything: CI's, the long tests, the thread sanitizer, a build without what is
-#                                optional, the Python package under the address sanitizer and as a wheel, clang-tidy in
-#                                full, LibTorch's tests with 2.13, a minute of each fuzz target, the demo
-#   tools/test.sh --all PART...  some of these parts: release torch2 torch213 asan tsan minimal wheel fuzz demo
+#                                optional, the Python package under the address sanitizer and as a wheel, a release,
+#                                clang-tidy in full, LibTorch's tests with 2.13, a minute of each fuzz target, the demo
+#   tools/test.sh --all PART...  some of these parts: release torch2 torch213 asan tsan minimal wheel packages fuzz demo
 #   tools/test.sh --asan         the library and the command line under one of these sanitizers
 #   tools/test.sh --tsan
 #   tools/test.sh --unit ROOM    builds (Debug, in build-dev/) and runs the unit tests of a folder of src/ and nothing else:
@@ -52,7 +52,7 @@ while (($# > 0)); do
       only=(--tests-regex "$2")
       shift
       ;;
-    release | torch2 | torch213 | asan | tsan | minimal | wheel | fuzz | demo)
+    release | torch2 | torch213 | asan | tsan | minimal | wheel | packages | fuzz | demo)
       [[ $level == all ]] || fail "takes parts after --all only"
       parts+=("$1")
       ;;
@@ -208,6 +208,11 @@ wheel() {
   echo "== wheel"
   tools/wheel.sh
 }
+make_release() {
+  begin "making a release"
+  echo "== making a release"
+  tools/release.sh build-release/out
+}
 demo() {
   begin "running the demo"
   local log=build-demo/demo.log
@@ -238,7 +243,7 @@ case $level in
     long=()
     random_percent=1000
     export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
-    ((${#parts[@]} > 0)) || parts=(release torch2 torch213 asan tsan minimal wheel fuzz demo)
+    ((${#parts[@]} > 0)) || parts=(release torch2 torch213 asan tsan minimal wheel packages fuzz demo)
     for part in "${parts[@]}"; do
       case $part in
         release)
@@ -249,6 +254,7 @@ case $level in
         torch2) newer_torch more_libtorch_checks ;;
         asan) sanitized asan "${python[@]}" ;;
         tsan) sanitized tsan ;;
+        packages) make_release ;;
         *) "$part" ;;
       esac
     done

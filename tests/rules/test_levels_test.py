@@ -33,7 +33,7 @@ class Levels(unittest.TestCase):
             (root / "tools").mkdir()
             (root / "bin").mkdir()
             (root / "tools/test.sh").write_text(SCRIPT.read_text())
-            for name in ("tools/setup.sh", "tools/wheel.sh", "tools/count_tests.py", "tools/touched_tests.py", "bin/git", "bin/cmake", "bin/ctest"):
+            for name in ("tools/setup.sh", "tools/wheel.sh", "tools/release.sh", "tools/count_tests.py", "tools/touched_tests.py", "bin/git", "bin/cmake", "bin/ctest"):
                 (root / name).write_text(RECORDS)
                 (root / name).chmod(0o755)
             (root / "build-demo/clone/tools").mkdir(parents=True)
