@@ -99,6 +99,11 @@ class InstantSweep {
     for (std::size_t role = 0; role < kStepRoles; ++role) {
       open_[role].fill(OpenEvents(is_of_device(static_cast<StepRole>(role))));
     }
+    first_start_.resize(steps_.size());
+    std::int64_t start = INT64_MAX;
+    for (std::size_t at = steps_.size(); at-- > 0;) {
+      first_start_[at] = start = std::min(start, steps_[at].start_ns);
+    }
     const Claims claims(trace, rules);
     instants_.ns.resize(trace.events().size(), 0);
     instants_.role.resize(trace.events().size(), StepRole::other);
@@ -143,7 +148,7 @@ class InstantSweep {
   void count(EventId owner, std::int64_t start_ns, std::int64_t end_ns) {
     std::int64_t ns = 0;
     while (first_ < steps_.size() && steps_[first_].end_ns <= start_ns) ++first_;
-    for (std::size_t at = first_; at < steps_.size() && steps_[at].start_ns < end_ns; ++at) {
+    for (std::size_t at = first_; at < steps_.size() && first_start_[at] < end_ns; ++at) {
       ns += std::max<std::int64_t>(
           0, std::min(end_ns, steps_[at].end_ns) - std::max(start_ns, steps_[at].start_ns));
     }
@@ -151,8 +156,9 @@ class InstantSweep {
   }
 
   const StepRules& rules_;
-  const std::vector<StepTime>& steps_;  // by start
-  std::size_t first_ = 0;               // all steps before it have ended
+  const std::vector<StepTime>& steps_;     // by their starts on the host
+  std::vector<std::int64_t> first_start_;  // of a step and all after it
+  std::size_t first_ = 0;                  // all steps before it have ended
   std::int64_t now_ns_ = -kFarthestNs;
   std::array<std::array<OpenEvents, kClaims>, kStepRoles> open_;  // by role and claim
   StepInstants instants_;

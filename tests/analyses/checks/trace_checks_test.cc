@@ -92,6 +92,13 @@ TEST(TraceChecks, ClockJumps) {
 TEST(TraceChecks, UnrecordedDeviceWork) {
   const auto with = [](std::int64_t wait_ns, std::int64_t kernel_at) {
     TraceBuilder builder;
+    add(builder, {.name = "aten::mm", .start = 0, .duration = 25'000'000});
+    add(builder, {.category = "kernel",
+                  .name = "gemm",
+                  .start = 20'000'000,
+                  .duration = 10,
+                  .thread = 7,
+                  .process = 0});
     add(builder, {.category = "kernel",
                   .name = "gemm",
                   .start = kernel_at,
