@@ -48,7 +48,7 @@ enum class IdleCause : std::uint8_t {
   code,                ///< the host ran Python functions, or ranges that the program named
   other_device,        ///< another device of the process worked
   device,            ///< launched in time: another stream, another rank, or the device's own delay
-  unrecorded_work,   ///< the host waited for work of the device that is not in the file
+  unrecorded_work,   ///< the host waited for device activity that is not in the file
   nothing_recorded,  ///< nothing was recorded on the host
   unknown,           ///< the launch is unknown
 };
@@ -89,13 +89,6 @@ struct IdlePart {
     std::int64_t ns = 0;
   };
   std::vector<Range> ranges;  ///< in which the host was, the three with most of the time
-
-  /// Without the largest part, if that is longer than the others together and there are three
-  /// others: it is a single event, such as what a library does once.
-  std::int64_t pattern_ns() const {
-    const bool is_one_event = gaps >= 4 && largest.ns > ns - largest.ns;
-    return is_one_event ? ns - largest.ns : ns;
-  }
 };
 
 /// A device, or a stream of it.

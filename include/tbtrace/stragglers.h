@@ -88,16 +88,13 @@ struct StragglerResult {
   /// can be told from chance: more with few ranks and steps, and where steps differ much.
   double least_share = 0;
   std::string why_not_compared;  ///< a sentence for people; empty if steps were compared
-  std::vector<Pause> pauses;     ///< of ranks that are no stragglers, the longest first; at most 3
+  std::vector<Pause> pauses;     ///< of ranks besides the stragglers, the longest first; at most 3
   std::optional<LateArrivals> late_arrivals;  ///< if no steps were compared for want of steps
   std::vector<RankWaits> waits;               ///< by rank of the job
 };
 
 /// `rank 5 holds up the job: ...`, a sentence for people without a full stop.
 std::string straggler_text(const Straggler& straggler);
-
-/// `rank 1 held up the job once: ...`, likewise.
-std::string pause_text(const Pause& pause, std::size_t compared_steps);
 
 /// `bubbles of the pipeline: ...`, likewise; empty if no rank has any that are known.
 std::string bubble_text(std::span<const RankWaits> waits);

@@ -15,7 +15,7 @@ bool has_any(std::string_view text, std::span<const std::string_view> parts) {
 // Sources: CUDA's and HIP's runtime and driver APIs; urEnqueue..., urQueueFinish and urUSM... of
 // oneAPI's Unified Runtime, zeCommandList... and zeMem... of Level Zero; aclrt... of Ascend's CANN.
 constexpr auto kWaits = std::to_array<std::string_view>(
-    {"Synchronize", "QueueFinish", "urEventWait", "piEventsWait", "clFinish", "clWaitForEvents"});
+    {"ynchronize", "QueueFinish", "urEventWait", "piEventsWait", "clFinish", "clWaitForEvents"});
 constexpr auto kCopies =
     std::to_array<std::string_view>({"Memcpy", "MemoryCopy", "MemBufferRead", "MemBufferWrite",
                                      "MemBufferCopy", "EnqueueReadBuffer", "EnqueueWriteBuffer"});

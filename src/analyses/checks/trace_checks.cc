@@ -101,7 +101,7 @@ constexpr std::array kChecks = {
           "nothing happens for ten minutes or more: the clock jumped, or events have wrong times",
           "look at the events around the gap", analyses::find_clock_jumps},
     Check{"unrecorded_device_work", kWarning,
-          "the host waits for a device on which nothing recorded runs any more: work of the device "
+          "the host waits for a device on which nothing recorded runs any more: device activity "
           "is missing, such as that of a graph with loops or conditions, or of another process",
           "do not trust idle times; record the work without the graph",
           analyses::find_unrecorded_work},
@@ -121,7 +121,7 @@ constexpr std::array kChecks = {
           "steps contain compilation or autotuning, which the other steps do not have: means over "
           "steps are not those of the program in the long run",
           "run a few steps before the recording (schedule(wait=..., warmup=...)), or leave these "
-          "steps out (--steps)",
+          "steps out",
           analyses::find_compilation_in_steps},
 };
 

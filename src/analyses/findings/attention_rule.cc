@@ -304,7 +304,7 @@ std::optional<Finding> math_attention(const FindingFacts& facts) {
   finding.evidence.push_back(
       {"of the time in which the GPU computed", share(all_ns, device.computation_ns), "share", ""});
   const std::int64_t others = times.math_ns + times.written_out_ns - times.products_ns;
-  finding.evidence.push_back({"the part that is no product", others, "ns", ""});
+  finding.evidence.push_back({"the part besides the products", others, "ns", ""});
   if (ranges.math_calls() > 0) {
     finding.evidence.push_back(
         {"calls of _scaled_dot_product_attention_math", ranges.math_calls(), "", ""});

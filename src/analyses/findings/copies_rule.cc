@@ -20,7 +20,7 @@ namespace tbtrace::analyses {
 namespace {
 
 constexpr double kExposedCopies = 0.10;
-/// Of the exposed time: what is of one step only is no pattern.
+/// Of the exposed time: what is of one step only is a single event.
 constexpr double kOfOneStep = 0.5;
 constexpr std::size_t kStepsForPattern = 3;
 

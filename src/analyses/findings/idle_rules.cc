@@ -137,13 +137,20 @@ bool is_of_host_memory(const IdlePart& part) {
   return !part.ranges.empty() && part.ranges.front().name.find("Host") != std::string::npos;
 }
 
+/// Without the largest part, if that is longer than the others together and there are three others:
+/// it is a single event, such as what a library does once.
+std::int64_t pattern_ns(const IdlePart& part) {
+  const bool is_one_event = part.gaps >= 4 && part.largest.ns > part.ns - part.largest.ns;
+  return is_one_event ? part.ns - part.largest.ns : part.ns;
+}
+
 template <std::size_t kRule>
 std::optional<Finding> found(const FindingFacts& facts) {
   constexpr const CauseRule& kIts = kCauseRules[kRule];
   if (!facts.device) return std::nullopt;
   const IdlePart part = facts.device->idle(kIts.cause);
   // What happens once may be a single event; what is to be mended should happen again.
-  const std::int64_t ns = kIts.cause == IdleCause::copies ? part.pattern_ns() : part.ns;
+  const std::int64_t ns = kIts.cause == IdleCause::copies ? pattern_ns(part) : part.ns;
   const double its_share = share(ns, facts.device->window_ns);
   if (ns == 0 || its_share < kIts.threshold) return std::nullopt;
   Finding finding = {.id = kIts.id,

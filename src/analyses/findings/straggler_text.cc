@@ -70,6 +70,17 @@ std::string late_text(const LateArrivals& late) {
   return text;
 }
 
+/// `rank 1 held up the job once: ...`, a sentence for people without a full stop.
+std::string pause_text(const Pause& pause, std::size_t compared_steps) {
+  const double ms = static_cast<double>(pause.excess_ns) / 1e6;
+  constexpr double kSecond = 1000;
+  return fmt::format(
+      "rank {} held up the job once: {} longer in step {} (number {} of {} steps); {}", pause.rank,
+      ms < kSecond ? fmt::format("{:.2f} ms", ms) : fmt::format("{:.2f} s", ms / kSecond),
+      pause.step, pause.place + 1, compared_steps,
+      pause.is_silent ? "its host recorded nothing meanwhile" : reason(pause.cause));
+}
+
 }  // namespace
 
 std::string_view straggler_cause_name(StragglerCause cause) {
@@ -88,16 +99,6 @@ std::string straggler_text(const Straggler& straggler) {
                      straggler.steps.size(), straggler.recorded_steps,
                      straggler.peer ? "its transfers take longer than the same transfers elsewhere"
                                     : reason(straggler.cause));
-}
-
-std::string pause_text(const Pause& pause, std::size_t compared_steps) {
-  const double ms = static_cast<double>(pause.excess_ns) / 1e6;
-  constexpr double kSecond = 1000;
-  return fmt::format(
-      "rank {} held up the job once: {} longer in step {} (number {} of {} steps); {}", pause.rank,
-      ms < kSecond ? fmt::format("{:.2f} ms", ms) : fmt::format("{:.2f} s", ms / kSecond),
-      pause.step, pause.place + 1, compared_steps,
-      pause.is_silent ? "its host recorded nothing meanwhile" : reason(pause.cause));
 }
 
 std::optional<double> RankWaits::bubble_share() const {

@@ -135,7 +135,7 @@ class StragglerSearch {
     usual_ = usual_deviation(excesses_);
   }
 
-  /// Those of ranks that are no stragglers.
+  /// Those of ranks besides the stragglers.
   std::vector<Pause> pauses(const std::vector<Straggler>& stragglers) const {
     std::vector<Pause> found = pauses_;
     std::erase_if(found, [&](const Pause& pause) {

@@ -1,6 +1,8 @@
 // Why a device was idle: a made recording for each cause, and the rules between them.
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -260,6 +262,16 @@ TEST(IdleAccount, SaysWhereMostOfEachPartWas) {
   ASSERT_EQ(part.ranges.size(), 2U);
   EXPECT_EQ(part.ranges[1].name, "cudaMalloc");
   EXPECT_EQ(part.ranges[1].ns, 100 * kUs);
+}
+
+TEST(IdleAccount, EachCauseHasTextsOfItsOwn) {
+  std::set<std::string_view> texts;
+  for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+    texts.insert(idle_cause_name(static_cast<IdleCause>(cause)));
+    texts.insert(idle_cause_label(static_cast<IdleCause>(cause)));
+    texts.insert(idle_cause_text(static_cast<IdleCause>(cause)));
+  }
+  EXPECT_EQ(texts.size(), 3 * kIdleCauses - 1) << "a name is a label: profiler";
 }
 
 TEST(IdleAccount, StreamsHaveNone) {

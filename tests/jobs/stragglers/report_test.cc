@@ -168,6 +168,14 @@ TEST(JobReports, APauseIsAFindingOfItsRank) {
   EXPECT_THAT(summaries[1].findings[0].remedy, HasSubstr("garbage collection"));
 }
 
+TEST(RankWaits, HaveAShareOfBubblesIfTheyAndStepsAreKnown) {
+  RankWaits waits;
+  EXPECT_EQ(waits.bubble_share(), std::nullopt);
+  waits.bubble_ns = 30;
+  waits.steps_ns = 120;
+  EXPECT_EQ(waits.bubble_share(), 0.25);
+}
+
 TEST(JobNames, AreStable) {
   EXPECT_EQ(matched_by_name(MatchedBy::pair), "pair");
   EXPECT_EQ(unmatched_reason_name(UnmatchedReason::times_contradict), "times_contradict");
