@@ -33,7 +33,7 @@ def sums_of(intervals):
 
 def first_difference(tbtrace, path, trace, device, intervals):
     """The first gap whose largest cause is another one, with what the rules say of each part."""
-    table = run(tbtrace, path, "--gaps", "--row-limit", "0") or run(tbtrace, path, "--gaps") or {"rows": []}
+    table = run(tbtrace, path, "--gaps", "--row-limit", "1000000") or {"rows": []}
     mine = collections.defaultdict(list)
     for interval in intervals:
         mine[interval[3] - trace.window_start].append(interval)

@@ -107,7 +107,7 @@ class Machine:
             if is_late and wait and first >= wait.end and budget > 0:
                 cut = min(last, first + budget)
                 budget -= cut - first
-                yield first, cut, "other_device" if cause[0] == "other_device" else wait.cause
+                yield first, cut, wait.cause
                 first = cut
             if first < last:
                 yield first, last, cause[0] if is_late else cause

@@ -423,7 +423,7 @@ def background_loader(machine, host):
                    host.parts[0][0], host.now)
 
 
-@program("synchronization", disputed="another GPU is busy, but has nothing to do with this one")
+@program("synchronization")
 def one_thread_each(machine, first):
     """Two threads, each with a GPU of its own, which they wait for."""
     hosts = [first, machine.host()]
@@ -499,7 +499,7 @@ def wait_for_an_earlier_kernel(_, host):
             host.python(host.between(150, 200))
 
 
-@program("copies", share=0.3, disputed="an operator that copies allocated its buffer before, and did not wait for that")
+@program("copies", share=0.3)
 def pinned_buffer_of_item(_, host):
     for _ in steps(host):
         for _ in range(6):
@@ -511,7 +511,7 @@ def pinned_buffer_of_item(_, host):
                 host.wait("stream_wait", [copy], "copies")
 
 
-@program("cold_start", disputed="all launch the same kernel, and the first launch was fast")
+@program("cold_start")
 def first_calls_with_the_same_kernel(_, host):
     for number in range(4):
         with host.step(number):
@@ -523,7 +523,7 @@ def first_calls_with_the_same_kernel(_, host):
                                 label="cold_start" if number == 0 else "launches", **LONG)
 
 
-@program("cold_start", disputed="one of many later launches was interrupted, for a tenth of the time of the first one")
+@program("cold_start")
 def first_calls_and_a_pause(_, host):
     for number in range(8):
         with host.step(number):
@@ -534,7 +534,7 @@ def first_calls_and_a_pause(_, host):
                                 label="cold_start" if number == 0 else "launches", **LONG)
 
 
-@program("cold_start", disputed="CUDA loads code; Kineto calls that overhead, as it does the profiler's own work")
+@program("cold_start")
 def lazy_loading(machine, host):
     for number in range(4):
         with host.step(number):
@@ -548,7 +548,7 @@ def lazy_loading(machine, host):
                         machine.record("overhead", "Lazy Function Loading", (-1, 0), start + 1000, host.now - 1000)
 
 
-@program("code", stacks=(True,), disputed="a thread that prefetches works as well, but the program does not wait for it")
+@program("code", stacks=(True,))
 def prefetching_thread(machine, main):
     for _ in steps(main):
         layers(main, **LONG)

@@ -39,6 +39,7 @@ COLD_CALL = re.compile(
     "aclrtCreate(Stream|Context)|aclInit|aclrtBinaryLoad|(create|make)(Stream|Context)$", re.I)
 DATA = re.compile(r"enumerate\(Data(Loader|Pipe)\)#")
 PROFILER_FRAME = re.compile(r"(^|/)torch/(profiler/|autograd/profiler)|<built-in method _record_function_")
+LOADING = re.compile("loading|compil", re.I)
 COLLECTION = re.compile(r"Python GC|.*gc\.collect|<built-in function collect>")
 LOOKUP = re.compile("TorchDynamo Cache Lookup|Torch-Compiled Region.*cache lookup", re.I)
 COMPILATION = re.compile(r".*\(dynamo_timed\)$")
@@ -73,10 +74,12 @@ class Account:
         self.trace = trace
         self.find_steps()
         self.find_threads()
+        self.find_repeated_setup()
         self.find_first_calls()
-        self.find_compilation()
+        self.find_warm_ups()
         self.find_operators_contents()
-        self.overhead = Union((row.start, row.end) for row in trace.overhead)
+        self.loading = Union((row.start, row.end) for row in trace.overhead if LOADING.search(row.name))
+        self.overhead = Union((row.start, row.end) for row in trace.overhead if not LOADING.search(row.name))
 
     # What the rules name.
 
@@ -88,7 +91,15 @@ class Account:
                       if row.has_step_number or any(each.fullmatch(row.name) for each in ITERATIONS)]
         self.marks = {id(row) for row in self.steps + iterations}
         self.step_threads = {row.track for row in self.steps} or {row.track for row in iterations}
-        self.step_starts = self.steps or iterations
+        self.steps = sorted(self.steps or iterations, key=lambda row: row.start)
+        if not self.step_threads:
+            self.forward_threads = {}
+            for row in self.trace.host:
+                if row.kind == "operator" and not row.name.startswith("autograd::"):
+                    self.forward_threads.setdefault(row.process(), row.track)
+            self.data_threads = set(self.forward_threads.values())
+        else:
+            self.forward_threads, self.data_threads = {}, self.step_threads
 
     def find_threads(self):
         """The innermost ranges of each thread, without steps, and its launches; each process's threads and devices."""
@@ -110,11 +121,16 @@ class Account:
         for track, rows in launches.items():
             rows.sort(key=lambda row: row.end)
             self.launches[track] = (rows, [row.end for row in rows])
-        working = set(self.launches) | self.step_threads
+        with_kernels = {track for track, (rows, _) in self.launches.items()
+                        if any(each.kind == "kernel" for row in rows for each in row.work)}
         self.working = collections.defaultdict(list)
-        for track in self.trace.tracks:
-            if track in working:
-                self.working[track[0]].append(track)
+        for process in dict.fromkeys(track[0] for track in self.trace.tracks):
+            of_process = [track for track in self.trace.tracks if track[0] == process]
+            for working in (with_kernels | self.step_threads, set(self.launches), set(self.forward_threads.values())):
+                if any(track in working for track in of_process):
+                    self.working[process] = [track for track in of_process if track in working]
+                    break
+        self.find_groups()
         for device in self.devices:
             if device not in self.process_of and len(self.working) == 1:
                 self.process_of[device] = next(iter(self.working))
@@ -128,55 +144,103 @@ class Account:
                 ends.append(last)
             self.ends[process] = ([each.start for each in work], ends)
 
+    def find_groups(self):
+        """Of each device, those that are connected with it by threads that launch on several."""
+        self.groups = {device: {device} for device in self.devices}
+        for rows, _ in self.launches.values():
+            joined = set()
+            for device in {each.process() for row in rows for each in row.work if each.process() in self.devices}:
+                joined |= self.groups[device]
+            for device in joined:
+                self.groups[device] = joined
+
+    def find_repeated_setup(self):
+        """(process, name) of the calls that begin in half or more of several steps."""
+        self.repeated = set()
+        begins = collections.defaultdict(list)
+        for row in self.trace.host:
+            if row.kind == "call" and COLD_CALL.match(row.name):
+                begins[row.process(), row.name].append(row.start)
+        for (process, name), starts in begins.items():
+            steps = [row for row in self.steps if row.process() == process]
+            having = sum(any(step.start <= start < step.end for start in starts) for step in steps)
+            if len(steps) > 1 and 2 * having >= len(steps):
+                self.repeated.add((process, name))
+
     def find_first_calls(self):
         self.first_calls = set()
-        groups = collections.defaultdict(list)
-        durations = collections.defaultdict(list)
-        kernels = {}  # operator -> the first activity launched directly in it
+        named, kinds = collections.defaultdict(list), collections.defaultdict(list)
         for row in self.trace.host:
-            if row.kind == "call" and row.work and row.operator is not None:
-                kernels.setdefault(id(row.operator), row.work[0].name)
-        for row in self.trace.host:
-            around = "" if row.operator is None else row.operator.name
             if row.kind == "call" and not is_wait(row) and not is_copy(row):
-                kernel = row.work[0].name if row.work else None
                 own = row.end - row.start
+                keys = [("operator", row.operator.name if row.operator is not None else "")]
+                if row.work:
+                    keys.append(("kernel", row.work[0].name))
             elif row.kind == "operator" and id(row) not in self.marks:
-                kernel = kernels.get(id(row))
-                own = row.self_ns
+                own, keys = row.self_ns, [("operators",)]
             else:
                 continue
-            place = ("operator", around) if kernel is None else ("kernel", kernel)
-            groups[row.process(), row.kind, row.name, place].append((own, row))
-            durations[row.process(), row.kind, row.name].append(own)
-        for (process, kind, name, _), members in groups.items():
-            own, row = members[0]
-            if own < MILLISECOND or any(10 * later >= own for later, _ in members[1:]):
-                continue
-            if is_allocation(row) and len(members) == 1:
-                others = sorted(durations[process, kind, name])
-                others.remove(own)
-                if others and 10 * statistics.median_low(others) >= own:
-                    continue
-            self.first_calls.add(id(row))
+            entry = (row.order, own, row, keys)
+            named[row.process(), row.kind, row.name].append(entry)
+            for key in keys:
+                kinds[row.process(), row.kind, row.name, key].append(entry)
+        for (process, kind, name), entries in named.items():
+            for entry in entries:
+                if entry[1] >= MILLISECOND and any(
+                        self.is_first(entry, kinds[process, kind, name, key], entries) for key in entry[3]):
+                    self.first_calls.add(id(entry[2]))
 
-    def find_compilation(self):
-        """The processes that compile in the first of several steps only."""
-        self.warming_up = set()
-        for process in self.working:
-            steps = [row for row in self.step_starts if row.process() == process]
-            starts = [row.start for row in self.trace.host if row.process() == process and self.compiles(row)]
-            if len(steps) > 1 and starts and all(steps[0].start <= start < steps[0].end for start in starts):
-                self.warming_up.add(process)
+    @staticmethod
+    def is_first(entry, of_kind, of_name):
+        order, own, row, _ = entry
+        count = len(of_kind)
+        if count == 1:
+            others = [each[1] for each in of_name if each[0] != order]
+            if row.kind == "operator":
+                return False
+            return not is_allocation(row) or not others or 10 * statistics.median_low(others) < own
+        place = next(place for place, each in enumerate(of_kind) if each[0] == order)
+        if place >= 2 and 10 * place >= count:
+            return False
+        return 10 * statistics.median_low([each[1] for each in of_kind[count // 2:]]) < own
+
+    def find_warm_ups(self):
+        """The processes that compile, and those that allocate, before the end of the first of several steps only."""
+        self.compiles_once, self.allocates_once = set(), set()
+        for once, does in ((self.compiles_once, self.compiles), (self.allocates_once, is_allocation)):
+            last = {}
+            for row in self.trace.host:
+                if does(row):
+                    last[row.process()] = max(row.start, last.get(row.process(), row.start))
+            for process, start in last.items():
+                steps = [row for row in self.steps if row.process() == process]
+                if len(steps) > 1 and start < steps[0].end:
+                    once.add(process)
 
     def find_operators_contents(self):
         self.copying, self.allocating = {}, set()  # by operator: when the first copy begins; that it allocates
+        self.launching = set()  # outermost operators with launches
         for row in self.trace.host:
+            if row.kind == "call" and row.work:
+                self.launching.add(id(self.outermost(row)))
             if row.operator is not None and row.kind == "call":
                 if is_copy(row):
                     self.copying.setdefault(id(row.operator), row.start)
                 if is_allocation(row):
                     self.allocating.add(id(row.operator))
+
+    @staticmethod
+    def outermost(row):
+        """The outermost operator that is the range or around it."""
+        found = row if row.kind == "operator" else row.operator
+        while found is not None and found.operator is not None:
+            found = found.operator
+        return found
+
+    def computes(self, row):
+        """Whether the host computes in the operator: it launches nothing."""
+        found = self.outermost(row)
+        return found is not None and found.end - found.start >= 100_000 and id(found) not in self.launching
 
     @staticmethod
     def compiles(row):
@@ -186,14 +250,14 @@ class Account:
     def named_cause(self, row):
         """`data` to `allocation`, by the range's own name."""
         if row.kind == "call":
-            if COLD_CALL.match(row.name):
+            if COLD_CALL.match(row.name) and (row.process(), row.name) not in self.repeated:
                 return "cold_start"
             if is_allocation(row) or (self.waits(row) and row.operator is not None and
-                                      id(row.operator) in self.allocating):
-                return "allocation"
+                                      id(row.operator) in self.allocating and not self.is_copy_wait(row)):
+                return "cold_start" if row.process() in self.allocates_once else "allocation"
             return None
         if DATA.match(row.name):
-            return "data" if not self.step_threads or row.track in self.step_threads else None
+            return "data" if row.track in self.data_threads else None
         if row.name.startswith("profiler::") or (row.kind == "frame" and PROFILER_FRAME.search(row.name)):
             return "profiler"
         if COLLECTION.match(row.name):
@@ -201,35 +265,25 @@ class Account:
         if LOOKUP.match(row.name):
             return "compiler"
         if self.compiles(row):
-            return "cold_start" if row.process() in self.warming_up else "compiler"
+            return "cold_start" if row.process() in self.compiles_once else "compiler"
         by_name = HOST_COLLECTIVE_FRAME.search if row.kind == "frame" else HOST_COLLECTIVE.match
         return "host_communication" if by_name(row.name) else None
 
     def cause_of(self, row):
-        """Of the range and those around it, the innermost that has one of the causes `data` to `allocation`."""
+        """By name, the innermost of the range and those around it; a first call comes before allocations only."""
         if row.cause == ():
-            row.cause = self.own_cause(row) or self.cause_around(row)
+            named, is_first, each = None, False, row
+            while each is not None:
+                is_first = is_first or (named is None and id(each) in self.first_calls)
+                named = named or (None if id(each) in self.marks else self.named_cause(each))
+                each = each.parent
+            row.cause = "cold_start" if is_first and named in (None, "allocation") else named
         return row.cause
-
-    def own_cause(self, row):
-        """By its name, or as a first call, which an allocation can be as well."""
-        named = None if id(row) in self.marks else self.named_cause(row)
-        return "cold_start" if id(row) in self.first_calls and named in (None, "allocation") else named
-
-    def cause_around(self, row):
-        """An operator is a first call without what it calls."""
-        while row.parent is not None:
-            row = row.parent
-            named = None if id(row) in self.marks else self.named_cause(row)
-            cause = self.own_cause(row) if row.kind == "call" else named
-            if cause:
-                return cause
-        return None
 
     def waits(self, call):
         if is_wait(call):
             return True
-        return is_copy(call) and bool(call.work) and call.end > max(each.end for each in call.work)
+        return is_copy(call) and bool(call.work) and call.end >= max(each.end for each in call.work)
 
     def is_copy_wait(self, call):
         if is_copy(call):
@@ -243,8 +297,8 @@ class Account:
         row = thread.at(time) if thread else None
         if row is None:
             return "silent", None
-        if row.kind == "call" and self.overhead.covers(time):
-            return "profiler", row
+        if row.kind == "call" and (self.loading.covers(time) or self.overhead.covers(time)):
+            return ("cold_start" if self.loading.covers(time) else "profiler"), row
         cause = self.cause_of(row)
         if cause:
             return cause, row
@@ -269,8 +323,8 @@ class Account:
         process = self.process_of.get(device)
         tracks = self.working.get(process, [])
         others = Union((each.start, each.end) for other, rows in self.devices.items()
-                       if other != device and self.process_of.get(other) == process for each in rows)
-        edges = [others.edges, self.overhead.edges] + [self.innermost[track].edges for track in tracks]
+                       if other != device and other in self.groups[device] for each in rows)
+        edges = [others.edges, self.overhead.edges, self.loading.edges] + [self.innermost[track].edges for track in tracks]
         for start, end, following in self.gaps(device):
             cuts = {start, end}
             if following.launch is not None and start < following.launch.end < end:
@@ -290,58 +344,64 @@ class Gap:
         self.device = following.process()
         self.process = account.process_of.get(self.device)
         self.wait, self.budget = None, 0
-        if self.launch is None:
-            return
-        for track in [self.launch.track] + [each for each in tracks if each != self.launch.track]:
-            what, row = account.state(track, start)
-            if what == "waits":
-                self.wait, self.budget = row, start - row.start
-                break
+        _, what, row = self.acting(start)
+        if what == "waits":
+            self.wait, self.budget = row, start - row.start
+
+    def acting(self, time):
+        """The thread that counts, with what it does."""
+        own = None if self.launch is None else self.launch.track
+        what, row = ("silent", None) if own is None else self.account.state(own, time)
+        if what in ("in code", "silent"):
+            others = [(track, *self.account.state(track, time)) for track in self.tracks if track != own]
+            for each in others:
+                if each[1] in NAMED or each[1] in ("waits", "works"):
+                    return each
+            if what == "silent":
+                return next((each for each in others if each[1] == "in code"), (own, what, row))
+        return own, what, row
 
     def causes(self, start, end):
         """(start, end, cause) of an interval in which nothing begins or ends."""
         other_is_busy = self.others.covers(start)
         if self.launch is not None and start >= self.launch.end:
             return [(start, end, "other_device" if other_is_busy else "device")]
-        if self.launch is None:
-            states = [self.account.state(track, start)[0] for track in self.tracks]
-            return [(start, end, next((each for each in states if each in NAMED), "unknown"))]
-        own = what, row = self.account.state(self.launch.track, start)
-        acting = self.launch.track
-        others = [(track, *self.account.state(track, start)) for track in self.tracks if track != acting]
-        if what in ("in code", "silent"):
-            for track, other, other_row in others:
-                if other in NAMED or other in ("waits", "works"):
-                    acting, what, row = track, other, other_row
-                    break
+        track, what, row = self.acting(start)
         if what in NAMED:
             return [(start, end, what)]
+        if self.launch is None:
+            return [(start, end, "unknown")]
         if what == "waits":
-            return [(start, end, "other_device" if other_is_busy else self.cause_of_wait(row))]
+            cause = "other_device" if other_is_busy else self.cause_of_wait(row)
+            if cause == "unrecorded_work":
+                if self.wait is not row:
+                    self.wait, self.budget = row, 0 if self.wait is None else self.budget
+                self.budget += end - start
+            return [(start, end, cause)]
         parts = []
-        if self.wait is not None and start >= self.wait.end and self.budget > 0:
+        if self.wait is not None and start >= self.wait.end and self.budget > 0 and not (
+                what == "works" and self.account.computes(row)):
             cut = min(end, start + self.budget)
             self.budget -= cut - start
-            parts.append((start, cut, "other_device" if other_is_busy else self.cause_of_wait(self.wait)))
+            parts.append((start, cut, self.cause_of_wait(self.wait)))
             start = cut
             if start == end:
                 return parts
-        in_code = own[0] == "in code" or any(other == "in code" for _, other, _ in others)
-        if what == "works":
-            cause = "other_device" if other_is_busy and self.launches_elsewhere(acting, start) else "launches"
-        elif other_is_busy:
+        if what == "silent":
+            cause = "other_device" if other_is_busy else "nothing_recorded"
+        elif other_is_busy and self.launches_elsewhere(track if what == "works" else self.launch.track, start):
             cause = "other_device"
         else:
-            cause = "code" if in_code else "nothing_recorded"
+            cause = "launches" if what == "works" else "code"
         return parts + [(start, end, cause)]
 
     def cause_of_wait(self, call):
-        if self.account.is_copy_wait(call):
-            return "copies"
         starts, ends = self.account.ends.get(self.process, ((), ()))
-        found = bisect.bisect_left(starts, call.end) - 1
-        last = max(call.start, ends[found]) if found >= 0 else call.start
-        return "unrecorded_work" if call.end - last >= MILLISECOND else "synchronization"
+        found = bisect.bisect_left(starts, call.end)
+        if is_wait(call) and not is_copy(call) and 0 < found < len(starts) and (
+                call.end - max(call.start, ends[found - 1]) >= MILLISECOND):
+            return "unrecorded_work"
+        return "copies" if self.account.is_copy_wait(call) else "synchronization"
 
     def launches_elsewhere(self, track, time):
         """Whether the next launch of the thread, or the one that it is in, is for another device."""
