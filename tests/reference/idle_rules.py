@@ -200,7 +200,7 @@ class Account:
                 return False
             return not is_allocation(row) or not others or 10 * statistics.median_low(others) < own
         place = next(place for place, each in enumerate(of_kind) if each[0] == order)
-        if place >= 2 and 10 * place >= count:
+        if place >= 2 and place >= count // 10:
             return False
         return 10 * statistics.median_low([each[1] for each in of_kind[count // 2:]]) < own
 
