@@ -130,7 +130,7 @@ def record_function(_, host):
         for _ in range(10):
             with host.range("cpu_op", "profiler::_record_function_enter_new", "profiler"):
                 host.spend(host.between(60, 90), "profiler")
-            with host.range("python_function", "torch/autograd/profiler.py(700): __exit__", "profiler"):
+            with host.frame("torch/autograd/profiler.py(700): __exit__", "profiler"):
                 host.spend(host.between(60, 90), "profiler")
             layers(host, 1, duration=3 * MICROSECOND)
 

@@ -324,7 +324,8 @@ class Account:
         tracks = self.working.get(process, [])
         others = Union((each.start, each.end) for other, rows in self.devices.items()
                        if other != device and other in self.groups[device] for each in rows)
-        edges = [others.edges, self.overhead.edges, self.loading.edges] + [self.innermost[track].edges for track in tracks]
+        edges = [others.edges, self.overhead.edges, self.loading.edges]
+        edges += [self.innermost[track].edges for track in tracks]
         for start, end, following in self.gaps(device):
             cuts = {start, end}
             if following.launch is not None and start < following.launch.end < end:
