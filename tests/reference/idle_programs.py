@@ -31,6 +31,7 @@ def program(cause, runtimes=("cuda",), stacks=(False, True), share=0.5, disputed
 
 ALL = ("cuda", "hip", "xpu", "ascend", "mtia")
 WITH_ALLOCATOR = ("cuda", "hip", "xpu", "ascend")
+WITH_MEMCPYS = WITH_ALLOCATOR  # MTIA has its copies among the kernels
 
 
 def steps(host, count=5, warm_up=True):
@@ -259,7 +260,7 @@ def pinned_memory(_, host):
                     host.call("host_alloc", host.between(400, 900), "allocation")
 
 
-@program("copies", ALL, has_costly_waits=True)
+@program("copies", WITH_MEMCPYS, has_costly_waits=True)
 def items(_, host):
     for _ in steps(host):
         for _ in range(6):
@@ -284,7 +285,7 @@ def timers(_, host):
             host.python(host.between(10, 40), "timers.py(40): stop")
 
 
-@program("synchronization", ALL, has_costly_waits=True)
+@program("synchronization", WITH_MEMCPYS, has_costly_waits=True)
 def events(_, host):
     for _ in steps(host):
         for _ in range(5):
@@ -344,7 +345,7 @@ def turns_behind_the_host(_, host):
         host.item(3)
 
 
-@program("device", ALL)
+@program("device", WITH_MEMCPYS)
 def peer(machine, host):
     """Work that was launched in time waits for another rank."""
     for _ in steps(host):

@@ -15,17 +15,15 @@ CAUSES = NAMED + ("copies", "synchronization", "launches", "code", "other_device
                   "nothing_recorded", "unknown")
 
 STEP = re.compile(r"ProfilerStep#\d+")
-ITERATIONS = (  # docs/formats/steps.md
-    re.compile(r"[\W_]*(?:epoch\W*\d+\W+)?(?:\w*[\W_])?\w*(?:step|iter|iteration|batch)[\s=:#_]*\d+[\W_]*", re.I),
+ITERATIONS = (  # of serving engines, docs/formats/steps.md
     re.compile(r"execute_context_\d+\(\d+\)_generation_\d+\(\d+\)|execute_new_\d+_cached_\d+"),
     re.compile(r"step\[.*\]|(?:eager_)?(?:prefill|decode)\[.*\]"),
     re.compile(r"\[Executor\] _forward_step \d+.*|(?:v2_)?gpu_model_runner: forward"),
-    re.compile("execute_model|run_batch|forward_batch_generation|train_step|training_step|train_batch|decode_step|"
-               "generate_token|train"),
 )
 
 # Calls of the runtimes and drivers of CUDA, ROCm, XPU, MTIA, MUSA and Ascend.
 COPY = re.compile("memcpy|memorycopy|urEnqueueMem(Buffer|Image)(Read|Write|Copy)", re.I)
+ON_DEVICE = re.compile("DtoD|D2D")
 WAIT = re.compile("synchronize|urQueueFinish|urEventWait$|syclQueueWait|hostSynchronize", re.I)
 ALLOCATION = re.compile(
     "(cuda|hip|musa|aclrt|mtia)_?(Ext)?(Host)?(Malloc|Free|Alloc|HostAlloc|HostFree|HostRegister|HostUnregister)|"
@@ -49,7 +47,7 @@ COMPILER_FRAME = re.compile(
     r"(^|/)torch/_inductor/runtime/(triton_heuristics|coordinate_descent_tuner|benchmarking)\.py\(\d+\): "
     r"(?!run$|launcher$|__call__$)|"
     r"(^|/)triton/(compiler/|runtime/autotuner\.py\(\d+\): (_bench|benchmark|kernel_call|do_bench)|testing\.py)")
-HOST_COLLECTIVE = re.compile(r"(gloo|mpi):|(c10d::)?(monitored_)?barrier_?$|(c10d::)?(TCP|File|Hash|Prefix)?Store\b")
+HOST_COLLECTIVE = re.compile(r"(gloo|mpi|ucc):|(c10d::(monitored_)?)?barrier_?$")
 HOST_COLLECTIVE_FRAME = re.compile(r"distributed_c10d\.py\(\d+\): ((monitored_)?barrier|\w+_object(_list)?)$|"
                                    r"\b(TCP|File|Hash|Prefix)?Store object|(^|/)rendezvous\.py|torch/distributed/store")
 
@@ -283,7 +281,8 @@ class Account:
     def waits(self, call):
         if is_wait(call):
             return True
-        return is_copy(call) and bool(call.work) and call.end >= max(each.end for each in call.work)
+        copies = [each for each in call.work if not ON_DEVICE.search(each.name)]
+        return is_copy(call) and bool(copies) and call.end >= max(each.end for each in copies)
 
     def is_copy_wait(self, call):
         if is_copy(call):
@@ -384,7 +383,8 @@ class Gap:
                 what == "works" and self.account.computes(row)):
             cut = min(end, start + self.budget)
             self.budget -= cut - start
-            parts.append((start, cut, self.cause_of_wait(self.wait)))
+            cause = self.cause_of_wait(self.wait)
+            parts.append((start, cut, "synchronization" if cause == "unrecorded_work" else cause))
             start = cut
             if start == end:
                 return parts
