@@ -63,7 +63,8 @@ bool is_of_store(std::string_view frame) {
 bool is_host_collective(std::string_view name) {
   constexpr auto kBarriers = std::to_array<std::string_view>(
       {"c10d::barrier", "c10d::barrier_", "c10d::monitored_barrier_", "barrier"});
-  return is_one_of(name, kBarriers) || name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+  return is_one_of(name, kBarriers) || name.starts_with("gloo:") || name.starts_with("mpi:") ||
+         name.starts_with("ucc:");
 }
 
 bool is_on_device(std::string_view memcpy) {
