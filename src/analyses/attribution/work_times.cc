@@ -91,10 +91,11 @@ std::vector<EventId> waits_for_unrecorded_work(const Trace& trace) {
     add_range(busy[links.scope(trace, link.activity)],
               {events.start_ns(link.activity), events.end_ns(link.activity)});
   }
+  RuntimeCalls calls(trace);
   std::vector<EventId> waits;
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) != EventKind::runtime || events.duration_ns(event) < kLongAfter) continue;
-    if (runtime_call(trace.name(event)) != RuntimeCall::wait) continue;
+    if (calls.of(event) != RuntimeCall::wait) continue;
     const auto of_process = busy.find(links.scope(events.track(event)));
     if (of_process == busy.end()) continue;
     const std::int64_t end = events.end_ns(event);

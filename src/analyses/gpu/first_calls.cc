@@ -60,21 +60,14 @@ struct Calls {
   }
 };
 
-bool may_be_first(const Trace& trace, EventId event, std::int64_t ns) {
-  if (ns < kLong) return false;
-  if (trace.kind(event) == EventKind::cpu_op) return true;
-  if (trace.kind(event) != EventKind::runtime) return false;
-  const RuntimeCall call = runtime_call(trace.name(event));
-  return call != RuntimeCall::wait && call != RuntimeCall::copy;
-}
-
 class FirstCalls {
  public:
-  explicit FirstCalls(const Trace& trace) : trace_(trace), events_(trace.events()) {}
+  explicit FirstCalls(const Trace& trace)
+      : trace_(trace), events_(trace.events()), runtime_(trace) {}
 
   std::vector<EventId> run() {
     for (const EventId event : trace_.by_start()) {
-      if (may_be_first(trace_, event, events_.duration_ns(event))) long_.push_back(event);
+      if (events_.duration_ns(event) >= kLong && may_be_first(event)) long_.push_back(event);
     }
     if (long_.empty()) return {};
     for (const DeviceLink& link : links_of(trace_).device_work()) {
@@ -82,6 +75,9 @@ class FirstCalls {
     }
     for (const EventId event : long_) {
       for_each_kind(event, [&](const Kind& kind) { calls_.try_emplace(kind); });
+      const std::size_t name = index(events_.name(event));
+      if (name >= is_long_.size()) is_long_.resize(name + 1);
+      is_long_[name] = true;
     }
     for_each_known([](Calls& calls, EventId /*event*/) { ++calls.all; });
     const SelfTimes& self_times = self_times_of(trace_);
@@ -105,6 +101,13 @@ class FirstCalls {
   }
 
  private:
+  bool may_be_first(EventId event) {
+    if (trace_.kind(event) == EventKind::cpu_op) return true;
+    if (trace_.kind(event) != EventKind::runtime) return false;
+    const RuntimeCall call = runtime_.of(event);
+    return call != RuntimeCall::wait && call != RuntimeCall::copy;
+  }
+
   Kind kind_of(EventId event, EventId of) const {
     return {links_of(trace_).scope(trace_, event), events_.name(event),
             of == EventId::none ? StringId::empty : events_.name(of)};
@@ -131,13 +134,14 @@ class FirstCalls {
   void for_each_known(Do act) {
     allocations_.clear();
     for (const EventId event : trace_.by_start()) {
-      if (!may_be_first(trace_, event, kLong)) continue;
+      const std::size_t name = index(events_.name(event));
+      if (name >= is_long_.size() || !is_long_[name] || !may_be_first(event)) continue;
       for_each_kind(event, [&](const Kind& kind) {
         const auto calls = calls_.find(kind);
         if (calls != calls_.end()) act(calls->second, event);
       });
       if (trace_.kind(event) == EventKind::runtime &&
-          runtime_call(trace_.name(event)) == RuntimeCall::allocation) {
+          runtime_.of(event) == RuntimeCall::allocation) {
         allocations_[kind_of(event, EventId::none)].push_back(events_.duration_ns(event));
       }
     }
@@ -160,8 +164,10 @@ class FirstCalls {
 
   const Trace& trace_;
   const Events& events_;
+  RuntimeCalls runtime_;
   std::unordered_map<EventId, EventId> launched_;  // the first activity of each launch
   std::vector<EventId> long_;
+  std::vector<bool> is_long_;  // by StringId: the names of these
   std::unordered_map<Kind, Calls, KindHash> calls_;
   std::unordered_map<Kind, std::vector<std::int64_t>, KindHash> allocations_;  // by name
 };

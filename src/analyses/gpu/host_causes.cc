@@ -84,7 +84,8 @@ std::optional<IdleCause> cause_of_overhead(std::string_view name) {
 
 }  // namespace
 
-HostCauses::HostCauses(const Trace& trace, const StepRules& rules) : trace_(trace), rules_(rules) {
+HostCauses::HostCauses(const Trace& trace, const StepRules& rules)
+    : trace_(trace), rules_(rules), runtime_(trace) {
   classify_names();
   find_copies();
   find_repeated();
@@ -152,7 +153,7 @@ void HostCauses::find_repeated() {
       if (name(range) == Name::compilation) last_compilation = std::max(last_compilation, start);
       continue;
     }
-    const RuntimeCall call = runtime_call(trace_.name(range));
+    const RuntimeCall call = runtime_.of(range);
     if (call == RuntimeCall::allocation) last_allocation = std::max(last_allocation, start);
     if (call != RuntimeCall::setup) continue;
     const std::int64_t step = std::ranges::upper_bound(starts, start) - starts.begin();
@@ -199,7 +200,7 @@ void HostCauses::find_copies() {
   std::ranges::sort(linked);
   for (const EventId event : tree.ranges()) {
     if (trace_.kind(event) != EventKind::runtime) continue;
-    const RuntimeCall call = runtime_call(trace_.name(event));
+    const RuntimeCall call = runtime_.of(event);
     if (call == RuntimeCall::allocation || call == RuntimeCall::wait) {
       const EventId around = operator_around(event);
       if (call == RuntimeCall::allocation && around != EventId::none) allocating_.push_back(around);
@@ -222,7 +223,7 @@ void HostCauses::find_copies() {
 /// Whether a range has a cause of its own, whatever is around it.
 bool HostCauses::decides(EventId range) const {
   if (trace_.kind(range) == EventKind::runtime) {
-    switch (runtime_call(trace_.name(range))) {
+    switch (runtime_.of(range)) {
       case RuntimeCall::wait:
         return !waits_for_copies_.contains(range) &&
                std::ranges::binary_search(allocating_, operator_around(range));
@@ -248,7 +249,7 @@ bool HostCauses::decides(EventId range) const {
 IdleCause HostCauses::cause_of_name(EventId range) const {
   const bool is_first = std::ranges::binary_search(first_calls_, range);
   if (trace_.kind(range) == EventKind::runtime) {
-    const RuntimeCall call = runtime_call(trace_.name(range));
+    const RuntimeCall call = runtime_.of(range);
     const bool is_allocation = call == RuntimeCall::allocation || call == RuntimeCall::wait;
     return is_allocation && !is_first && !allocates_once_ ? IdleCause::allocation
                                                           : IdleCause::cold_start;
@@ -303,7 +304,7 @@ HostMeaning HostCauses::meaning(EventId range) const {
     if (copy != waits_for_copies_.end()) {
       return {Doing::waits, IdleCause::copies, copy->second};
     }
-    if (runtime_call(trace_.name(range)) == RuntimeCall::wait) {
+    if (runtime_.of(range) == RuntimeCall::wait) {
       return {Doing::waits, IdleCause::synchronization, range};
     }
   }

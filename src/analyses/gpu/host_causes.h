@@ -1,5 +1,5 @@
 // What each range of the host says about an idle device. docs/findings.md has the rules.
-// Made from a Trace and its StepRules, which must outlive it. Immutable.
+// Made from a Trace and its StepRules, which must outlive it. Not synchronised.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <tbtrace/gpu.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/attribution/runtime_calls.h"
 #include "analyses/steps/rules.h"
 #include "base/column.h"
 #include "base/time_ranges.h"
@@ -73,6 +74,7 @@ class HostCauses {
 
   const Trace& trace_;
   const StepRules& rules_;
+  mutable RuntimeCalls runtime_;
   std::vector<Name> frames_;  // by StringId, of Python frames
   std::vector<Name> ranges_;  // the same of all other ranges
   /// A call that waits for a copy, and one that began the copy.
