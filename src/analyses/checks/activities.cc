@@ -19,6 +19,7 @@ enum class OperatorDevice : std::uint8_t { unknown, gpu, mps };
 OperatorDevice device_named(std::string_view op) {
   if (!op.starts_with("aten::")) return OperatorDevice::unknown;
   const auto has = [&](std::string_view part) { return op.find(part) != std::string_view::npos; };
+  if (op.ends_with("_for_cpu") || op.ends_with("is_acceptable")) return OperatorDevice::unknown;
   if (has("_mps_") || has("::mps_") || op.ends_with("_mps")) return OperatorDevice::mps;
   constexpr auto kParts = std::to_array<std::string_view>(
       {"cudnn", "miopen", "_flash_attention_", "_efficient_attention_", "_cufft_", "_thnn_fused_"});
@@ -64,8 +65,7 @@ void find_unrecorded_device(const Trace& trace, CheckHits& hits) {
   }
   hits.cause =
       "operators ran on MPS, whose kernels torch.profiler does not record, so their times are "
-      "those "
-      "of the host";
+      "those of the host";
   if (waited > 0) {
     hits.cause += "; " + milliseconds(waited) +
                   " in aten::_local_scalar_dense (.item()) and the like are waits for the GPU";

@@ -236,6 +236,9 @@ TEST(TraceChecks, UnrecordedDevice) {
             "warning 1 aten::cudnn_convolution");
   EXPECT_EQ(described(made("aten::cudnn_convolution", true), "device_not_recorded"), "");
   EXPECT_EQ(described(made("aten::convolution", false), "device_not_recorded"), "");
+  EXPECT_EQ(described(made("aten::_scaled_dot_product_flash_attention_for_cpu", false),
+                      "device_not_recorded"),
+            "");
   const std::vector<CheckFinding> of_mps = trace_checks(made("aten::_mps_convolution", false));
   const CheckFinding* const mps = finding(of_mps, "device_not_recorded");
   ASSERT_NE(mps, nullptr);
