@@ -134,6 +134,7 @@ void InputLoop::find_their_jobs() {
   FoundTraces files;
   std::ranges::copy_if(found_->paths, std::back_inserter(files.paths),
                        [](const std::string& path) { return path != "-"; });
+  files.named = standard_.inputs;
   const JobList list = find_jobs(files, {.look_into_archives = false, .threads = reading_.threads});
   const bool is_searched = this->is_searched();
   std::set<std::string> left_out;

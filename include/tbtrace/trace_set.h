@@ -68,6 +68,7 @@ struct FoundTraces {
   /// Directories and patterns without any trace, and files that have the name of an unfinished one.
   std::vector<UnreadInput> unread;
   std::vector<std::string> passed_over;  ///< as TraceSet::passed_over()
+  std::vector<std::string> named = {};   ///< those of `paths` that are inputs themselves
 };
 
 /// Finds files, all traces in directories and archives, and the matches of glob patterns, in the

@@ -95,7 +95,7 @@ void emit_texts(wire::JsonEmitter& json, const Table& table, const Rows& rows, s
   // Cut texts may be equal where whole ones differ, so they are cut first.
   for (std::optional<std::string>& cell : cells) {
     if (!cell) continue;
-    cell = type == ColumnType::json ? cut_json(*cell, 8 * limits.characters, cuts)
+    cell = type == ColumnType::json ? cut_json(*cell, 4 * limits.characters, cuts)
                                     : pages::cut_text(*cell, limits.characters, cuts);
   }
   std::vector<std::string_view> texts;

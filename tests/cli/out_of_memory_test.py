@@ -66,6 +66,8 @@ class OutOfMemory(unittest.TestCase):
             if n % 600 == 0:
                 rows.append(f'"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{n // 600}", "pid": 1, '
                             f'"tid": 1, "ts": {start}, "dur": 6000, "args": {{}}')
+                rows.append(f'"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": {start}, '
+                            f'"dur": 6000, "args": {{}}')
             rows.append(f'"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, '
                         f'"ts": {start}, "dur": 3, "args": {{"correlation": {n + 1}}}')
             rows.append(f'"ph": "X", "cat": "kernel", "name": "kernel_{n % 97}", "pid": 0, "tid": 7, '

@@ -58,7 +58,7 @@ def plain(value, name):
     return list(value) if isinstance(value, (list, tuple)) else value
 
 
-JSON_COLUMNS = ("input_shapes", "grid", "block", "alive")
+JSON_COLUMNS = ("input_shapes", "grid", "block", "alive", "idle_causes")
 
 
 def expected(rows, name):

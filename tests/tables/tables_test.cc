@@ -89,7 +89,7 @@ TEST(Tables, AreWhatTheirOwnFunctionsMake) {
 
 TEST(Tables, FailForWrongOptions) {
   EXPECT_EQ(message("gpu", {{"group_by", std::string("thread")}}),
-            "group_by takes 'device', 'stream', not 'thread'");
+            "group_by takes 'device', 'stream', 'step', not 'thread'");
   EXPECT_EQ(message("gpu", {{"figures", std::string("torch")}}),
             "figures takes 'exact', 'plugin', not 'torch'");
   EXPECT_EQ(message("gpu", {{"kernel_wait_limit_ns", std::int64_t{-1}}}),

@@ -19,14 +19,17 @@ const windowParts = [
  * @returns {{label: string, value: number, kind: string}[]}
  */
 function idleParts(device) {
-  const causes = Array.isArray(device.idle_causes) ? device.idle_causes : [];
-  if (causes.length === 0) {
-    return [{ label: "idle", value: Number(device.idle_ns ?? 0), kind: "idle" }];
-  }
-  return causes.map(({ cause, ns }) => {
+  // A list that is too long for the page is the beginning of its text; the largest causes are first.
+  const causes = Array.isArray(device.idle_causes) ? device.idle_causes
+    : [...String(device.idle_causes ?? "").matchAll(/"cause": ?"(\w+)", ?"ns": ?(\d+)/g)]
+      .map(([, cause, ns]) => ({ cause, ns }));
+  const parts = causes.map(({ cause, ns }) => {
     const [label, kind] = idleCauses.get(cause) ?? [String(cause), "idle"];
     return { label: `idle: ${label}`, value: Number(ns), kind };
   });
+  const rest = Number(device.idle_ns ?? 0) - parts.reduce((sum, { value }) => sum + value, 0);
+  const label = parts.length > 0 ? "idle: other causes" : "idle";
+  return rest > 0 ? [...parts, { label, value: rest, kind: "idle" }] : parts;
 }
 
 /**

@@ -19,7 +19,7 @@ enum class OperatorDevice : std::uint8_t { unknown, gpu, mps };
 OperatorDevice device_named(std::string_view op) {
   if (!op.starts_with("aten::")) return OperatorDevice::unknown;
   const auto has = [&](std::string_view part) { return op.find(part) != std::string_view::npos; };
-  if (op.ends_with("_for_cpu") || op.ends_with("is_acceptable")) return OperatorDevice::unknown;
+  if (has("_for_cpu") || op.ends_with("is_acceptable")) return OperatorDevice::unknown;
   if (has("_mps_") || has("::mps_") || op.ends_with("_mps")) return OperatorDevice::mps;
   constexpr auto kParts = std::to_array<std::string_view>(
       {"cudnn", "miopen", "_flash_attention_", "_efficient_attention_", "_cufft_", "_thnn_fused_"});

@@ -69,9 +69,6 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
   if (groups_by_name(options_)) {
     key[0] = static_cast<std::int64_t>(name);
     key[11] = is_communication(run.event) ? 1 : 0;
-    if (facts(name).family == KernelFamily::other) {
-      key[12] = static_cast<std::int64_t>(family(run));
-    }
   }
   const bool by_launch = groups_by(options_, KernelGrouping::launch);
   if (by_launch || groups_by(options_, KernelGrouping::op)) key[1] = op;
@@ -112,8 +109,11 @@ void KernelKeys::describe(KernelGroup& group, const KernelRun& run, const Key& k
     const std::string_view label = labels_.of(run.event);
     group.label = label.empty() ? "[unlabelled]" : label;
   }
-  if (groups_by_name(options_) || groups_by(options_, KernelGrouping::family)) {
+  if (groups_by(options_, KernelGrouping::family)) {
     group.family = family(run);
+  } else if (groups_by_name(options_)) {
+    // A row may have the kernels of several operators.
+    group.family = is_communication(run.event) ? KernelFamily::collective : facts(name).family;
   }
   if (by_launch || groups_by(options_, KernelGrouping::op)) {
     group.op = run.op == EventId::none ? rules_.unknown_operator : trace_.name(run.op);

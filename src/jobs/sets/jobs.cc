@@ -405,14 +405,15 @@ Found found_of(const std::string& path, const JobOptions& options) {
   return found;
 }
 
-/// Moves the paths of processes that are not ranks from `found` to `not_ranks`.
-void take_other_processes(std::vector<Found>& found, std::vector<std::string>& not_ranks,
-                          const JobOptions& options) {
+/// Moves the paths of processes that are not ranks from `found` to `not_ranks`. Who names a file
+/// wants it.
+void take_other_processes(std::vector<Found>& found, const std::vector<std::string>& named,
+                          std::vector<std::string>& not_ranks, const JobOptions& options) {
   std::vector<jobs::PossibleRank> files;
   for (const Found& one : found) {
     const bool is_looked_at = options.look_into_archives || !io::member_path(one.file.path);
-    const bool is_known =
-        one.file.rank || one.path.tensor_parallel || one.facts.by.world_size || !is_looked_at;
+    const bool is_known = one.file.rank || one.path.tensor_parallel || one.facts.by.world_size ||
+                          !is_looked_at || std::ranges::find(named, one.file.path) != named.end();
     files.push_back({one.file.path, one.path.folder, is_known});
   }
   const std::vector<bool> others = jobs::files_of_no_rank(files, options.threads);
@@ -476,7 +477,9 @@ JobList find_jobs(const FoundTraces& traces, const JobOptions& options) {
       list.unread.push_back({each.file.path, each.facts.problem});
     }
   }
-  if (options.find_other_processes) take_other_processes(found, list.not_ranks, options);
+  if (options.find_other_processes) {
+    take_other_processes(found, traces.named, list.not_ranks, options);
+  }
   if (!found.empty()) list.jobs = JobFinder(std::move(found), true).jobs();
   return list;
 }

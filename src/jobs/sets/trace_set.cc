@@ -144,7 +144,11 @@ FoundTraces find_files(const std::vector<std::string>& inputs, inputs::Wanted wa
 }  // namespace
 
 FoundTraces find_traces(const std::vector<std::string>& inputs) {
-  return find_files(inputs, inputs::Wanted::traces);
+  FoundTraces found = find_files(inputs, inputs::Wanted::traces);
+  for (const std::string& path : found.paths) {
+    if (std::ranges::find(inputs, path) != inputs.end()) found.named.push_back(path);
+  }
+  return found;
 }
 
 std::string_view name_says(std::string_view path) {

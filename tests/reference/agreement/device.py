@@ -145,8 +145,9 @@ def summary(answers, same):
     for member in ("gpu", "communication"):
         for entry in found[member]:
             entry = {key: value for key, value in entry.items() if key != "trace"}
-            same(f"summary: {member}, {entry['device']} = gpu", entry,
-                 chosen(devices[entry["rank"], entry["device"]], entry))
+            row = dict(devices[entry["rank"], entry["device"]])
+            row["idle_causes"] = [chosen(cause, ("cause", "ns", "share")) for cause in row["idle_causes"]]
+            same(f"summary: {member}, {entry['device']} = gpu", entry, chosen(row, entry))
     same("summary: devices = those of gpu", [entry["device"] for entry in found["gpu"]],
          [row["device"] for row in answers.rows("gpu")])
     same("summary: devices that communicated = those of gpu", [entry["device"] for entry in found["communication"]],
