@@ -66,23 +66,24 @@ Finding finding_of(const Pause& pause, std::size_t compared_steps) {
   return finding;
 }
 
-/// What the job tells of a rank's exposed communication: how much of it is waiting.
+/// Adds how much of a rank's exposed communication is waiting, which only the job shows.
 void explain_communication(Finding& finding, const RankWaits& waits,
                            const StragglerResult& result) {
-  const auto* const exposed = std::get_if<std::int64_t>(&finding.evidence.front().value);
-  if (exposed == nullptr || *exposed <= 0 || waits.collectives == 0) return;
-  const double waiting = std::min(1.0, share(waits.exposed_wait_ns, *exposed));
+  const auto* const value = std::get_if<std::int64_t>(&finding.evidence.front().value);
+  if (value == nullptr || *value <= 0 || waits.collectives == 0) return;
+  const std::int64_t exposed_ns = *value;  // evidence is added below
+  const double waiting = std::min(1.0, share(waits.exposed_wait_ns, exposed_ns));
   constexpr double kMost = 0.5;
   constexpr double kNearlyAll = 0.8;
   // Where waits are not known, there may be more.
-  if (waiting < kMost && share(waits.known_exposed_ns, *exposed) < kNearlyAll) return;
+  if (waiting < kMost && share(waits.known_exposed_ns, exposed_ns) < kNearlyAll) return;
   if (finding.remedy.ends_with(analyses::kWaitingIsUnknown)) {
     finding.remedy.resize(finding.remedy.size() - analyses::kWaitingIsUnknown.size());
   }
   finding.evidence.push_back({"the part of it that waits for other ranks", waiting, "share", ""});
   if (const std::optional<double> bubbles = waits.bubble_share()) {
     finding.evidence.push_back({"bubbles of the pipeline, of the steps", *bubbles, "share", ""});
-    if (share(*waits.bubble_ns, *exposed) >= kMost) {
+    if (share(*waits.bubble_ns, exposed_ns) >= kMost) {
       finding.title = "The pipeline has bubbles: its stages wait for each other";
       return;
     }
