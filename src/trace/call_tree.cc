@@ -76,4 +76,13 @@ void CallTree::nest(const Trace& trace) {
   }
 }
 
+EventId operator_around(const Trace& trace, EventId event) {
+  const CallTree& tree = call_tree_of(trace);
+  EventId around = tree.parent(event);
+  while (around != EventId::none && trace.kind(around) != EventKind::cpu_op) {
+    around = tree.parent(around);
+  }
+  return around;
+}
+
 }  // namespace tbtrace

@@ -33,6 +33,9 @@ class CallTree {
   Column<EventId> parent_;
 };
 
+/// The innermost operator around an event of a host; EventId::none if there is none.
+EventId operator_around(const Trace& trace, EventId event);
+
 /// The call tree of a trace, computed by the first call on any thread. The trace owns it.
 const CallTree& call_tree_of(const Trace& trace);
 

@@ -120,11 +120,7 @@ class FirstCalls {
       act(kind_of(event, EventId::none));
       return;
     }
-    EventId around = call_tree_of(trace_).parent(event);
-    while (around != EventId::none && trace_.kind(around) != EventKind::cpu_op) {
-      around = call_tree_of(trace_).parent(around);
-    }
-    act(kind_of(event, around));
+    act(kind_of(event, operator_around(trace_, event)));
     const auto launched = launched_.find(event);
     if (launched != launched_.end()) act(kind_of(event, launched->second));
   }

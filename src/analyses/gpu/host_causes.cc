@@ -8,6 +8,7 @@
 #include "analyses/attribution/runtime_calls.h"
 #include "analyses/attribution/source_lines.h"
 #include "analyses/gpu/first_calls.h"
+#include "analyses/kernels/copy_names.h"
 #include "analyses/steps/compilation.h"
 #include "analyses/steps/iteration_names.h"
 #include "trace/call_tree.h"
@@ -67,11 +68,6 @@ bool is_host_collective(std::string_view name) {
          name.starts_with("ucc:");
 }
 
-bool is_on_device(std::string_view memcpy) {
-  return memcpy.find("DtoD") != std::string_view::npos ||
-         memcpy.find("D2D") != std::string_view::npos;
-}
-
 /// What a row of the profiler's overhead says; nullopt if the program would do it without a
 /// profiler as well, over and over.
 /// Source: CUPTI's kinds of overhead, as libkineto names them.
@@ -112,7 +108,7 @@ void HostCauses::classify_names() {
   for (const EventId event : call_tree_of(trace_).ranges()) {
     const std::size_t text = index(events.name(event));
     const std::string_view name = trace_.name(event);
-    if (events.is_python_frame(event)) {
+    if (trace_.kind(event) == EventKind::python_function) {
       if (!is_new(is_known_frame, text)) continue;
       const std::optional<SourceLine> frame = line_of_frame(name);
       put(frames_, text,
@@ -170,28 +166,22 @@ void HostCauses::find_repeated() {
   std::ranges::sort(repeated_);
 }
 
-/// EventId::none if there is none.
-EventId HostCauses::operator_around(EventId call) const {
-  const CallTree& tree = call_tree_of(trace_);
-  EventId around = tree.parent(call);
-  while (around != EventId::none && trace_.kind(around) != EventKind::cpu_op) {
-    around = tree.parent(around);
-  }
-  return around;
-}
-
 /// The calls that return after their own memcpy, and the waits of operators that copy.
 void HostCauses::find_copies() {
   const Events& events = trace_.events();
   const CallTree& tree = call_tree_of(trace_);
-  std::unordered_map<EventId, EventId> copying;  // an operator, and the first copy in it
-  std::vector<EventId> linked;                   // calls whose memcpy is in the file
+  std::unordered_map<EventId, EventId> copying;            // an operator, and the first copy in it
+  std::vector<EventId> linked;                             // calls whose memcpy is in the file
+  std::unordered_map<StringId, CopyDirection> directions;  // by the name of a memcpy
   for (const DeviceLink& link : links_of(trace_).placed_work()) {
     if (link.launch == EventId::none) continue;
     if (trace_.kind(link.activity) != EventKind::gpu_memcpy) continue;
     linked.push_back(link.launch);
-    if (is_on_device(trace_.name(link.activity))) continue;  // no call waits for it
-    const EventId around = operator_around(link.launch);
+    const StringId name = events.name(link.activity);
+    const auto [direction, is_new] = directions.try_emplace(name, CopyDirection::unknown);
+    if (is_new) direction->second = copy_direction(trace_.string(name));
+    if (direction->second == CopyDirection::on_device) continue;  // no call waits for it
+    const EventId around = operator_around(trace_, link.launch);
     if (around != EventId::none) copying.emplace(around, link.launch);
     if (events.end_ns(link.launch) >= events.end_ns(link.activity)) {
       waits_for_copies_.emplace(link.launch, link.launch);
@@ -202,7 +192,7 @@ void HostCauses::find_copies() {
     if (trace_.kind(event) != EventKind::runtime) continue;
     const RuntimeCall call = runtime_.of(event);
     if (call == RuntimeCall::allocation || call == RuntimeCall::wait) {
-      const EventId around = operator_around(event);
+      const EventId around = operator_around(trace_, event);
       if (call == RuntimeCall::allocation && around != EventId::none) allocating_.push_back(around);
       const auto copy = call == RuntimeCall::wait ? copying.find(around) : copying.end();
       const bool is_after =
@@ -226,7 +216,7 @@ bool HostCauses::decides(EventId range) const {
     switch (runtime_.of(range)) {
       case RuntimeCall::wait:
         return !waits_for_copies_.contains(range) &&
-               std::ranges::binary_search(allocating_, operator_around(range));
+               std::ranges::binary_search(allocating_, operator_around(trace_, range));
       case RuntimeCall::copy:
         return false;
       case RuntimeCall::allocation:

@@ -66,10 +66,9 @@ class HostCauses {
   void find_overheads();
   Name name(EventId range) const {
     const std::size_t text = index(trace_.events().name(range));
-    return (trace_.events().is_python_frame(range) ? frames_ : ranges_)[text];
+    return (trace_.kind(range) == EventKind::python_function ? frames_ : ranges_)[text];
   }
   bool decides(EventId range) const;
-  EventId operator_around(EventId call) const;
   IdleCause cause_of_name(EventId range) const;
 
   const Trace& trace_;

@@ -43,6 +43,17 @@ struct Lost {
   EventId call = EventId::none;
 };
 
+/// A part of a gap in which nothing changes, and what is known of it.
+struct Stretch {
+  std::uint32_t device = 0;
+  std::optional<std::size_t> thread;  ///< the launching one
+  TimeRange time = {};
+  bool begins_gap = false;
+  bool others_work = false;        ///< another device of the group is busy
+  const HostSpan* host = nullptr;  ///< what counts; nullptr: nothing
+  Lost lost = {};                  ///< in a wait earlier in the gap
+};
+
 /// Sorted spans or ranges at times that only grow.
 template <typename Range>
 class Place {
@@ -213,15 +224,18 @@ class Accounts {
     return link == links.end() ? EventId::none : link->launch;
   }
 
-  /// Whether the next launch of a thread, or the one that it is in, is for another device.
-  bool serves_another(std::optional<std::size_t> thread, std::uint32_t device, std::int64_t time,
-                      std::int64_t& until) const {
+  /// Whether the next launch of the thread that works, else of the launching one, or the launch
+  /// that it is in, is for another device.
+  bool serves_another(Stretch& stretch) const {
+    const bool works = stretch.host->meaning.doing == Doing::works;
+    const std::optional<std::size_t> thread =
+        works ? std::optional(index(events_.track(stretch.host->range))) : stretch.thread;
     if (!thread) return false;
     const std::vector<Launch>& launches = launches_[*thread];
-    const auto next = std::ranges::upper_bound(launches, time, {}, &Launch::end_ns);
+    const auto next = std::ranges::upper_bound(launches, stretch.time.start, {}, &Launch::end_ns);
     if (next == launches.end()) return false;
-    until = std::min(until, next->end_ns);
-    return next->device != device;
+    stretch.time.end = std::min(stretch.time.end, next->end_ns);
+    return next->device != stretch.device;
   }
 
   EventId outermost_operator(EventId range) const {
@@ -242,88 +256,92 @@ class Accounts {
     return op != EventId::none && events_.duration_ns(op) >= kLong && !launching_.contains(op);
   }
 
+  /// Divides a gap into stretches in which nothing begins or ends that a rule looks at.
   void divide(std::uint32_t device, std::uint32_t number) {
     static const HostSpans kNone;
     static const std::vector<TimeRange> kNever;
     const DeviceGap& gap = accounts_[device].gaps[number];
     const TimeRange time = gap.time;
     const bool is_ended = gap.ended_by.activity != EventId::none;
-    const EventId launch = gap.ended_by.launch;
+    const bool is_launch_known = gap.ended_by.launch != EventId::none;
     const EventId near = is_ended ? gap.ended_by.activity : gap.after;
     const Process& process = processes_[links_.scope(trace_, near)];
     const std::optional<std::size_t> thread = launching_thread(gap);
-    const bool is_unknown = is_ended && launch == EventId::none;
     const std::int64_t launched =
-        launch == EventId::none ? time.end : std::min(events_.end_ns(launch), time.end);
+        is_launch_known ? std::min(events_.end_ns(gap.ended_by.launch), time.end) : time.end;
 
     Place<HostSpan> own(thread ? spans_[*thread] : kNone, time.start);
     Place<HostSpan> others(process.busy_threads, time.start);
     Place<HostSpan> code(process.code, time.start);
     Place<TimeRange> busy(groups_.empty() ? kNever : groups_[group_of(device)].busy, time.start);
-    Lost lost;
-    for (std::int64_t at = time.start; at < time.end;) {
-      std::int64_t until = time.end;
+    Stretch stretch = {.device = device, .thread = thread};
+    for (std::int64_t at = time.start; at < time.end; at = stretch.time.end) {
+      stretch.time = {at, at < launched ? launched : time.end};
+      stretch.others_work = busy.at(at, stretch.time.end) != nullptr;
       IdleSpan span;
-      span.gap = number;
-      const bool others_work = busy.at(at, until) != nullptr;
-      if (at >= launched && is_ended && !is_unknown) {
-        span.cause = others_work ? IdleCause::other_device : IdleCause::device;
+      if (at >= launched) {
+        span.cause = stretch.others_work ? IdleCause::other_device : IdleCause::device;
       } else {
-        if (at < launched) until = std::min(until, launched);
-        const HostSpan* host = own.at(at, until);
-        if (host == nullptr || host->meaning.doing <= Doing::code) {
-          const HostSpan* const other = others.at(at, until);
-          if (other != nullptr) host = other;
+        stretch.host = own.at(at, stretch.time.end);
+        if (stretch.host == nullptr || stretch.host->meaning.doing <= Doing::code) {
+          const HostSpan* const other = others.at(at, stretch.time.end);
+          if (other != nullptr) stretch.host = other;
         }
-        if (host == nullptr) {
-          host = code.at(at, until);
-        }
-        if (host != nullptr) {
-          span.range = host->range;
-          span.call = host->meaning.call;
-        }
-        const Doing doing = host == nullptr ? Doing::silent : host->meaning.doing;
-        if (doing == Doing::decided) {
-          span.cause = host->meaning.cause;
-        } else if (!is_unknown) {
-          const bool is_lost_work =
-              doing == Doing::waits && std::ranges::binary_search(unrecorded_, host->range);
-          const auto serves = [&] {
-            const bool is_host = host != nullptr && doing == Doing::works;
-            return others_work &&
-                   serves_another(
-                       is_host ? std::optional(index(events_.track(host->range))) : thread, device,
-                       at, until);
-          };
-          if (doing == Doing::waits) {
-            span.cause = others_work    ? IdleCause::other_device
-                         : is_lost_work ? IdleCause::unrecorded_work
-                                        : host->meaning.cause;
-          } else if (lost.ns > 0 && !computes_on_host(host)) {
-            until = std::min(until, at + lost.ns);
-            lost.ns -= until - at;
-            span.cause = lost.cause;
-            span.call = lost.call;
-          } else if (doing == Doing::silent) {
-            span.cause = others_work ? IdleCause::other_device : IdleCause::nothing_recorded;
-          } else if (serves()) {
-            span.cause = IdleCause::other_device;
-          } else {
-            span.cause = doing == Doing::works ? IdleCause::launches : IdleCause::code;
-          }
-          const bool begins_in_wait = doing == Doing::waits && at == time.start;
-          if (begins_in_wait || (is_lost_work && !others_work)) {
-            lost.cause = host->meaning.cause;
-            lost.call = host->meaning.call;
-          }
-          if (begins_in_wait) lost.ns += at - events_.start_ns(host->range);
-          if (is_lost_work && !others_work) lost.ns += until - at;
-        }
+        if (stretch.host == nullptr) stretch.host = code.at(at, stretch.time.end);
+        stretch.begins_gap = at == time.start;
+        span = while_not_launched(stretch, is_ended && !is_launch_known);
       }
-      span.time = {at, until};
+      span.time = stretch.time;
+      span.gap = number;
       add(device, span);
-      at = until;
     }
+  }
+
+  /// The rules below number 2 of docs/findings.md. Shortens the stretch where a rule ends in it.
+  IdleSpan while_not_launched(Stretch& stretch, bool is_unknown) const {
+    IdleSpan span;
+    const HostSpan* const host = stretch.host;
+    const Doing doing = host == nullptr ? Doing::silent : host->meaning.doing;
+    if (host != nullptr) {
+      span.range = host->range;
+      span.call = host->meaning.call;
+    }
+    if (doing == Doing::decided) {
+      span.cause = host->meaning.cause;
+    } else if (is_unknown) {
+      span.cause = IdleCause::unknown;
+    } else if (doing == Doing::waits) {
+      span.cause = in_wait(stretch);
+    } else if (stretch.lost.ns > 0 && !computes_on_host(host)) {
+      Lost& lost = stretch.lost;
+      stretch.time.end = std::min(stretch.time.end, stretch.time.start + lost.ns);
+      lost.ns -= stretch.time.end - stretch.time.start;
+      span.cause = lost.cause;
+      span.call = lost.call;
+    } else if (doing == Doing::silent) {
+      span.cause = stretch.others_work ? IdleCause::other_device : IdleCause::nothing_recorded;
+    } else if (stretch.others_work && serves_another(stretch)) {
+      span.cause = IdleCause::other_device;
+    } else {
+      span.cause = doing == Doing::works ? IdleCause::launches : IdleCause::code;
+    }
+    return span;
+  }
+
+  /// The cause of a wait, which may put the host back for the rest of the gap.
+  IdleCause in_wait(Stretch& stretch) const {
+    const HostSpan& host = *stretch.host;
+    const bool is_unrecorded =
+        !stretch.others_work && std::ranges::binary_search(unrecorded_, host.range);
+    if (stretch.begins_gap || is_unrecorded) {
+      stretch.lost.cause = host.meaning.cause;
+      stretch.lost.call = host.meaning.call;
+    }
+    if (stretch.begins_gap) stretch.lost.ns += stretch.time.start - events_.start_ns(host.range);
+    if (is_unrecorded) stretch.lost.ns += stretch.time.end - stretch.time.start;
+    return stretch.others_work ? IdleCause::other_device
+           : is_unrecorded     ? IdleCause::unrecorded_work
+                               : host.meaning.cause;
   }
 
   void add(std::uint32_t device, const IdleSpan& span) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyses/attribution/source_lines.h"
 #include "analyses/gpu/idle_account.h"
 #include "trace/call_tree.h"
 #include "trace/times.h"
@@ -193,8 +194,9 @@ class Parts {
     for (EventId around = most_range; around != EventId::none; around = tree.parent(around)) {
       const bool is_op = trace_.kind(around) == EventKind::cpu_op;
       if (is_op && largest.op.empty()) largest.op = trace_.name(around);
-      const Events& events = trace_.events();
-      if (!events.is_python_frame(around) || events.is_module(around)) continue;
+      // Modules and built-in functions have no line.
+      if (trace_.kind(around) != EventKind::python_function) continue;
+      if (!line_of_frame(trace_.name(around))) continue;
       largest.line = trace_.name(around);
       break;
     }
