@@ -2,6 +2,7 @@
 // Results own their texts; plain values. docs/findings.md has each rule with its threshold.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,7 @@ struct Finding {
   std::optional<std::int64_t> gain_ns = {};
   std::string gain_how = {};  ///< how that was reckoned
   bool is_gain_per_step = false;
+  std::size_t steps = 0;  ///< over which the evidence is summed up; 0: not by step
   /// Ids of the findings whose shares are parts of this one's, and that of the finding of whose
   /// share this one's is a part; empty if there is none.
   std::vector<std::string> causes = {};
@@ -71,8 +73,8 @@ struct Finding {
   }
 };
 
-/// All findings above their threshold, the most expensive first; before them that the trace was
-/// recovered from a journal (`recovered_trace`). Takes O(n log n) time.
+/// All findings above their threshold, ordered by what could be gained; before them that the trace
+/// was recovered from a journal (`recovered_trace`). Takes O(n log n) time.
 std::vector<Finding> findings(const Trace& trace);
 /// The same from results that are there already, of the same trace and with default options.
 std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,

@@ -61,6 +61,20 @@ std::string_view idle_cause_text(IdleCause cause);
 /// The same in one or two words: `data loader`.
 std::string_view idle_cause_label(IdleCause cause);
 
+/// A gap, and the part of it that has one cause. Times count from the start of the trace's window.
+struct IdleGap {
+  IdleCause cause = IdleCause::unknown;
+  std::int64_t ns = 0;        ///< the part
+  std::int64_t start_ns = 0;  ///< where it begins
+  std::int64_t gap_start_ns = 0;
+  std::int64_t gap_end_ns = 0;
+  EventId ended_by = EventId::none;  ///< the activity that ended the gap
+  std::string call;                  ///< the range of the host with most of the part; may be empty
+  std::int64_t call_ns = 0;          ///< how much of the part it has
+  std::string op;                    ///< the operator around it; may be empty
+  std::string line;  ///< the Python function around it, `train.py(46): forward`; may be empty
+};
+
 /// The idle time of a device that has one cause.
 struct IdlePart {
   IdleCause cause = IdleCause::unknown;
@@ -70,18 +84,7 @@ struct IdlePart {
   /// no calls: from IdleCause::launches on.
   std::uint64_t calls = 0;
 
-  /// The gap with the largest part. Times count from the start of the trace's window.
-  struct Largest {
-    std::int64_t ns = 0;        ///< the part
-    std::int64_t start_ns = 0;  ///< where it begins
-    std::int64_t gap_start_ns = 0;
-    std::int64_t gap_end_ns = 0;
-    EventId ended_by = EventId::none;  ///< the activity that ended the gap
-    std::string call;  ///< the range of the host with most of the part; empty if there is none
-    std::string op;    ///< the operator around it; empty if there is none
-    std::string line;  ///< the Python function around it, `train.py(46): forward`; may be empty
-  };
-  Largest largest;
+  IdleGap largest;  ///< the gap with the largest part
 
   /// A range of the host, by name.
   struct Range {
@@ -110,6 +113,9 @@ struct GpuUse {
   /// Why it was idle, the largest part first; they add up to `idle_ns`. None for a stream: what
   /// leaves one idle is mostly another.
   std::vector<IdlePart> idle_causes;
+  /// The five longest gaps that an activity ended, the longest first, each with the cause of most
+  /// of it. None for a stream.
+  std::vector<IdleGap> longest_gaps;
 
   // Idle time by the activity that ended it; of several with the same start, by the one that was
   // launched first.

@@ -1,4 +1,4 @@
-// What makes the program slow, the most expensive first, each with what to do about it.
+// What makes the program slow, by what can be gained, each with what to do about it.
 import { h } from "../parts/dom.js";
 import { formatValue, exactValue } from "../parts/format.js";
 import { fullSentence } from "../parts/empty.js";
@@ -39,7 +39,7 @@ export function findingCard(finding, page, heading = "h3") {
   const severity = finding.severity === "warning" ? "warning" : "info";
   const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
   const target = findingViews.get(finding.id);
-  return h("article", { class: `card ${severity}` },
+  return h("article", { class: `card ${severity}${finding.part_of ? " part" : ""}` },
     h("div", { class: "headline" }, severityBadge(severity), h(heading, null, finding.title),
       finding.share === null || finding.share === undefined ? null
         : h("span", { class: "figure" }, formatValue(finding.share, "share"),
@@ -63,6 +63,21 @@ export function findingCard(finding, page, heading = "h3") {
 }
 
 /**
+ * What is a part of another finding after that one.
+ * @param {{[key: string]: any}[]} findings
+ * @returns {{[key: string]: any}[]}
+ */
+function withPartsAfter(findings) {
+  const ordered = new Set();
+  for (const finding of findings) {
+    const first = findings.find((other) => other.id === finding.part_of) ?? finding;
+    ordered.add(first);
+    for (const other of findings) if (other.part_of === first.id) ordered.add(other);
+  }
+  return [...ordered];
+}
+
+/**
  * @param {{[key: string]: any}[]} findings
  * @param {string[]} lookedFor
  * @param {boolean} hasGpu whether the trace has device activities
@@ -78,6 +93,6 @@ export function findingsSection(findings, lookedFor, hasGpu, page) {
         "for data and growing memory can be found."));
   }
   return h("section", { class: "section" }, h("h2", null, "Findings"),
-    h("div", { class: "cards" }, findings.map((finding) => findingCard(finding, page))),
+    h("div", { class: "cards" }, withPartsAfter(findings).map((finding) => findingCard(finding, page))),
     looked ? h("p", { class: "quiet" }, looked) : null);
 }

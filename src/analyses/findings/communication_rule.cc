@@ -171,7 +171,7 @@ const char* purpose_text(Purpose purpose) {
   return kTexts[static_cast<std::size_t>(purpose)];
 }
 
-const char* all_reduce_remedy(const ExposedPurpose& exposed, bool has_backward) {
+const char* all_reduce_remedy(const ExposedPurpose& exposed, bool has_backward, bool has_ddp) {
   if (!has_backward) {
     return "the trace has no backward pass to hide all-reduces behind; those of tensor parallelism "
            "hold up the layer after them: use fewer ranks in a group, on faster links; one-shot or "
@@ -185,14 +185,19 @@ const char* all_reduce_remedy(const ExposedPurpose& exposed, bool has_backward) 
            "parallelism, or products that overlap with their communication (async tensor "
            "parallelism)";
   }
+  if (!has_ddp) {
+    return "begin the all-reduces of gradients during the backward pass, as torch's "
+           "DistributedDataParallel does, or send less: 16 bits, gradient accumulation";
+  }
   return "overlap the all-reduce of gradients with the backward pass (DDP: bucket_cap_mb, "
          "gradient_as_bucket_view), or send less: 16 bits, gradient accumulation with no_sync()";
 }
 
-const char* remedy_of(Purpose purpose, const ExposedPurpose& exposed, bool has_backward) {
+const char* remedy_of(Purpose purpose, const ExposedPurpose& exposed, bool has_backward,
+                      bool has_ddp) {
   switch (purpose) {
     case Purpose::all_reduce:
-      return all_reduce_remedy(exposed, has_backward);
+      return all_reduce_remedy(exposed, has_backward, has_ddp);
     case Purpose::sharding:
       return has_backward
                  ? "gather parameters earlier (FSDP: backward_prefetch, forward_prefetch, "
@@ -252,7 +257,7 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
     const bool is_notable = of(purpose).ns >= kNotable * device.exposed_communication_ns;
     if (!is_notable && purpose != order.front()) continue;
     if (!finding.remedy.empty()) finding.remedy += "; ";
-    finding.remedy += remedy_of(purpose, of(purpose), purposes.has_backward());
+    finding.remedy += remedy_of(purpose, of(purpose), purposes.has_backward(), facts.has_ddp);
   }
   finding.remedy += kWaitingIsUnknown;
   return with_gain(facts, std::move(finding), device.exposed_communication_ns,

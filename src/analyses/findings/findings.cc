@@ -179,7 +179,6 @@ FindingFacts basic_facts(const Trace& trace, const StepBreakdown& steps,
       .steps = steps,
       .device = analyses::lacks_durations(trace) ? std::nullopt : busiest_device(gpus),
       .properties = {},
-      .longest_gaps = {},
       .kernels = {},
       .memory = memory_growth(memory),
       .reserved = reserved_growth(trace, memory),
@@ -203,7 +202,7 @@ void leave_out_clock_jumps(const Trace& trace, const analyses::StepRules& rules,
     if (account.device != device.device) continue;
     const auto found =
         std::ranges::find(devices, device.device, &analyses::DeviceActivities::device);
-    device.idle_causes = analyses::idle_parts(trace, account, found->window.time, times);
+    analyses::add_idle_causes(trace, account, found->window.time, device, times);
   }
   std::erase_if(gaps, [&](const analyses::DeviceGap& gap) {
     const bool is_jump = std::ranges::any_of(jumps, [&](const analyses::ClockJump& jump) {
@@ -231,6 +230,7 @@ void find_what_is_done(const analyses::Activities& activities, FindingFacts& fac
     facts.is_compiled = facts.is_compiled || name.find("Torch-Compiled Region") == 0 ||
                         name.find("CompiledFunction") != std::string_view::npos ||
                         name == "TorchDynamo Cache Lookup" || name.starts_with("triton_");
+    facts.has_ddp = facts.has_ddp || name.find("DistributedDataParallel") != std::string_view::npos;
   }
   std::size_t launched = 0;
   std::size_t by_graphs = 0;
@@ -253,7 +253,6 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
   std::vector<analyses::DeviceGap> gaps = analyses::device_gaps(
       trace, device.activities, device.window.time, GpuOptions().kernel_wait_limit_ns);
   leave_out_clock_jumps(trace, rules, gaps, *facts.device);
-  if (analyses::is_idle(facts)) facts.longest_gaps = analyses::longest_gaps(trace, gaps, 5);
   find_what_is_done(device.activities, facts);
   facts.kernels = matrix_kernels(trace, device.activities);
   facts.activities = std::move(device.activities);

@@ -12,6 +12,7 @@
 #include "analyses/findings/rules.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
+#include "report/duration.h"
 #include "trace/times.h"
 
 namespace tbtrace::analyses {
@@ -23,24 +24,33 @@ constexpr double kLaunches = 0.15;
 constexpr double kIdle = 0.25;
 constexpr double kSmallCause = 0.01;  // of the idle time: not named one by one
 constexpr double kLargeCause = 0.2;   // of the idle time: with where the host was
+constexpr double kLongGap = 0.1;      // of the longest one: shorter gaps are not shown
 
-/// A gap, all of it: when it began since the window's start, what the host did, and what ended it.
-Evidence gap_evidence(const Trace& trace, std::string what, TimeRange gap, const std::string& host,
-                      EventId ended_by) {
-  std::string text = "at " + time_text(gap.start);
-  if (!host.empty()) text += ", " + host;
-  if (ended_by != EventId::none) text += ", before " + event_name(trace, ended_by);
-  return {std::move(what), gap.end - gap.start, "ns", std::move(text), gap.start, gap.end};
-}
-
-/// `cudaFree in aten::empty, train.py(46): forward`.
-std::string place_text(const IdlePart::Largest& largest) {
-  std::string text = name_text(largest.call);
-  if (!largest.op.empty() && largest.op != largest.call) text += " in " + name_text(largest.op);
-  if (!largest.line.empty() && largest.line != largest.call) {
-    text += (text.empty() ? "" : ", ") + name_text(largest.line);
+/// `cudaFree in aten::empty, train.py(46): forward`; with its time if there was more than that.
+std::string place_text(const IdleGap& gap) {
+  constexpr double kNearlyAll = 0.9;
+  if (gap.cause == IdleCause::unknown) return {};
+  std::string text = name_text(gap.call);
+  if (!gap.op.empty() && gap.op != gap.call) text += " in " + name_text(gap.op);
+  if (!gap.line.empty() && gap.line != gap.call) {
+    text += (text.empty() ? "" : ", ") + name_text(gap.line);
+  }
+  if (!text.empty() && share(gap.call_ns, gap.ns) < kNearlyAll) {
+    text.insert(0, report::duration_text(gap.call_ns) + " in ");
   }
   return text;
+}
+
+/// A gap: when it began since the window's start, how long it was if that is more than the part
+/// with the cause, what the host did, and what ended it.
+Evidence gap_evidence(const Trace& trace, std::string what, const IdleGap& gap, std::int64_t ns,
+                      const std::string& host) {
+  const std::int64_t length = gap.gap_end_ns - gap.gap_start_ns;
+  std::string text = "at " + time_text(gap.gap_start_ns);
+  if (ns < length) text += ", in a gap of " + report::duration_text(length);
+  if (!host.empty()) text += ", " + host;
+  if (gap.ended_by != EventId::none) text += ", before " + event_name(trace, gap.ended_by);
+  return {std::move(what), ns, "ns", std::move(text), gap.gap_start_ns, gap.gap_end_ns};
 }
 
 /// Where the host was, by share.
@@ -50,14 +60,36 @@ void add_ranges(std::vector<Evidence>& evidence, const IdlePart& part) {
   }
 }
 
+/// Causes that the program does not have again: what they cost says nothing about the rest.
+bool is_once(IdleCause cause) {
+  return cause == IdleCause::cold_start || cause == IdleCause::profiler;
+}
+
+/// Idle time that the program does not have again.
+std::int64_t once_ns(const GpuUse& device) {
+  return device.idle(IdleCause::cold_start).ns + device.idle(IdleCause::profiler).ns;
+}
+
+/// Whether a time that comes again costs so much of the window without what does not, and a notable
+/// part of all of it.
+bool costs(const GpuUse& device, std::int64_t ns, double threshold) {
+  constexpr double kLeast = 0.05;
+  return share(ns, device.window_ns - once_ns(device)) >= threshold &&
+         share(ns, device.window_ns) >= std::min(threshold, kLeast);
+}
+
+/// The idle time that comes again, without the time in which the device must have worked.
+std::int64_t usual_idle_ns(const GpuUse& device) {
+  return device.idle_ns - once_ns(device) - device.idle(IdleCause::unrecorded_work).ns;
+}
+
 /// How much of the idle time, where the host was, and the gap with the largest part of it.
 std::vector<Evidence> idle_evidence(const FindingFacts& facts, const IdlePart& part) {
   std::vector<Evidence> evidence = {
       {"GPU idle " + std::string(idle_cause_text(part.cause)), part.ns, "ns", ""}};
   add_ranges(evidence, part);
-  evidence.push_back(gap_evidence(facts.trace, "longest gap, all of it",
-                                  {part.largest.gap_start_ns, part.largest.gap_end_ns},
-                                  place_text(part.largest), part.largest.ended_by));
+  evidence.push_back(gap_evidence(facts.trace, "most in one gap", part.largest, part.largest.ns,
+                                  place_text(part.largest)));
   return evidence;
 }
 
@@ -73,7 +105,8 @@ struct CauseRule {
 };
 
 constexpr auto kCauseRules = std::to_array<CauseRule>({
-    {IdleCause::cold_start, "cold_start", 0.1, "The GPU waits for what the program does only once",
+    {IdleCause::cold_start, "cold_start", 0.1,
+     "The GPU waits for the cold start: what the program does only once",
      "warm up before the recording (schedule(wait=..., warmup=...)), and tune nothing by this part "
      "of it: loading and first calls do not come again",
      "calls", false},
@@ -113,7 +146,7 @@ constexpr auto kCauseRules = std::to_array<CauseRule>({
      "take synchronizations out of the loop: torch.cuda.synchronize(), timers that call it, "
      "CUDA_LAUNCH_BLOCKING; measure with events instead",
      "calls that waited", true},
-    {IdleCause::code, "host_code", 0.15, "The GPU waits for code of the host outside of operators",
+    {IdleCause::code, "host_code", 0.15, "The GPU waits while the host is outside of operators",
      "make that code cheaper, or do its work for the next step while the GPU is busy: on another "
      "thread or process, or after the launches of this step",
      "", true},
@@ -137,6 +170,10 @@ bool is_of_host_memory(const IdlePart& part) {
   return !part.ranges.empty() && part.ranges.front().name.find("Host") != std::string::npos;
 }
 
+bool is_of_optimizer(const IdlePart& part) {
+  return !part.ranges.empty() && part.ranges.front().name.starts_with("Optimizer.");
+}
+
 /// Without the largest part, if that is longer than the others together and there are three others:
 /// it is a single event, such as what a library does once.
 std::int64_t pattern_ns(const IdlePart& part) {
@@ -151,8 +188,11 @@ std::optional<Finding> found(const FindingFacts& facts) {
   const IdlePart part = facts.device->idle(kIts.cause);
   // What happens once may be a single event; what is to be mended should happen again.
   const std::int64_t ns = kIts.cause == IdleCause::copies ? pattern_ns(part) : part.ns;
+  if (ns == 0) return std::nullopt;
   const double its_share = share(ns, facts.device->window_ns);
-  if (ns == 0 || its_share < kIts.threshold) return std::nullopt;
+  const bool is_enough =
+      kIts.has_gain ? costs(*facts.device, ns, kIts.threshold) : its_share >= kIts.threshold;
+  if (!is_enough) return std::nullopt;
   Finding finding = {.id = kIts.id,
                      .title = kIts.title,
                      .remedy = kIts.remedy,
@@ -162,6 +202,18 @@ std::optional<Finding> found(const FindingFacts& facts) {
     finding.remedy =
         "keep page-locked memory instead of allocating it again: pin_memory=True of the data "
         "loader, or a buffer of your own that copies use again";
+  }
+  if (kIts.cause == IdleCause::code && is_of_optimizer(part)) {
+    finding.remedy =
+        "use the optimizer's fused implementation (fused=True, else foreach=True), or compile its "
+        "step";
+  } else if (kIts.cause == IdleCause::code && !facts.trace.is_set("with_stack")) {
+    finding.remedy =
+        "record with Python stacks (with_stack=True) to see what it does there; then make that "
+        "cheaper, or do it while the GPU is busy";
+  }
+  if (!kIts.has_gain) {
+    finding.evidence.push_back({"all idle time of the GPU", facts.device->idle_ns, "ns", ""});
   }
   if (*kIts.counted != '\0') finding.evidence.push_back({kIts.counted, part.calls, "", ""});
   if (!kIts.has_gain) return finding;
@@ -179,20 +231,24 @@ std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
   if (facts.device) {
     const IdlePart part = facts.device->idle(IdleCause::data);
     finding.share = share(part.ns, facts.device->window_ns);
-    finding = with_gain(facts, std::move(finding), part.ns, "GPU idle meanwhile");
-    if (part.ns > 0) finding.evidence = idle_evidence(facts, part);
-  } else {
-    std::int64_t waited = 0;
-    std::int64_t all = 0;
-    for (const StepTime& step : facts.steps.steps) {
-      add_bounded(waited, step.ns(StepRole::data_loader));
-      add_bounded(all, step.duration_ns());
-    }
-    finding.share = share(waited, all);
-    finding = with_gain(facts, std::move(finding), waited, "the time of these waits");
-    finding.evidence = {{"time in the data loader, in all steps", waited, "ns", ""}};
+    if (!costs(*facts.device, part.ns, kDataLoader)) return std::nullopt;
+    finding.evidence = idle_evidence(facts, part);
+    return with_gain(facts, std::move(finding), part.ns, "GPU idle meanwhile");
   }
-  return finding.share >= kDataLoader ? std::optional(std::move(finding)) : std::nullopt;
+  std::int64_t waited = 0;
+  std::int64_t all = 0;
+  for (const StepTime& step : facts.steps.steps) {
+    add_bounded(waited, step.ns(StepRole::data_loader));
+    add_bounded(all, step.duration_ns());
+  }
+  finding.share = share(waited, all);
+  if (finding.share < kDataLoader) return std::nullopt;
+  finding.evidence = {{"time in the data loader", waited, "ns", ""}};
+  return with_gain(facts, std::move(finding), waited, "the time of these waits");
+}
+
+std::optional<Finding> host_communication(const FindingFacts& facts) {
+  return facts.device ? found<4>(facts) : host_communication_of_steps(facts);
 }
 
 bool has_small_kernels(const FindingFacts& facts) {
@@ -207,12 +263,29 @@ std::string without_what_is_done(const FindingFacts& facts, std::string_view fir
   return remedy;
 }
 
+/// DistributedDataParallel sends its buffers as one tensor, which it then takes apart.
+std::string launch_remedy(const FindingFacts& facts) {
+  std::string remedy = "take work off the launching thread: less Python between operators";
+  const bool is_of_buffers = facts.has_ddp && facts.device->idle(IdleCause::launches).largest.op ==
+                                                  "aten::unflatten_dense_tensors";
+  if (is_of_buffers) {
+    remedy =
+        "broadcast buffers less often (DistributedDataParallel does before each forward pass; "
+        "broadcast_buffers=False); " +
+        remedy;
+  }
+  return remedy;
+}
+
+/// Whether launches are late as a rule: one long gap is a single event.
+bool are_late(const GpuUse& device, const IdlePart& launches) {
+  return costs(device, launches.ns, kLaunches) && launches.largest.ns <= launches.ns / 4;
+}
+
 std::optional<Finding> launches(const FindingFacts& facts, Finding finding) {
   const IdlePart part = facts.device->idle(IdleCause::launches);
+  if (!are_late(*facts.device, part)) return std::nullopt;
   finding.share = share(part.ns, facts.device->window_ns);
-  // One gap that long is a single event.
-  const bool is_one_gap = part.largest.ns > part.ns / 4;
-  if (finding.share < kLaunches || is_one_gap) return std::nullopt;
   finding.evidence = idle_evidence(facts, part);
   finding.evidence.push_back({"kernels", facts.kernels.kernels, "", ""});
   finding.evidence.push_back({"kernels under 10 us", facts.kernels.under_10_us, "", ""});
@@ -230,12 +303,10 @@ std::optional<Finding> small_kernels(const FindingFacts& facts) {
 
 std::optional<Finding> launch_bound(const FindingFacts& facts) {
   if (!facts.device || has_small_kernels(facts)) return std::nullopt;
-  return launches(facts,
-                  {.id = "launch_bound",
-                   .title = "The host launches kernels too late",
-                   .remedy = without_what_is_done(
-                       facts, "take work off the launching thread: less Python between operators"),
-                   .evidence = {}});
+  return launches(facts, {.id = "launch_bound",
+                          .title = "The host launches kernels too late",
+                          .remedy = without_what_is_done(facts, launch_remedy(facts)),
+                          .evidence = {}});
 }
 
 /// HolisticTraceAnalysis calls gaps below 30 us the device's own delay.
@@ -243,10 +314,13 @@ bool is_short_delay(const IdlePart& part) {
   return part.ns < GpuOptions().kernel_wait_limit_ns * static_cast<std::int64_t>(part.gaps);
 }
 
-/// For most of the idle time; what has a finding of its own is mended there.
+/// For most of the idle time that comes again; what has a finding of its own is mended there.
 std::string idle_remedy(const FindingFacts& facts) {
   const bool has_stacks = facts.trace.is_set("with_stack");
-  switch (facts.device->idle_causes.front().cause) {
+  const auto most = std::ranges::find_if(facts.device->idle_causes, [](const IdlePart& part) {
+    return !is_once(part.cause) && part.cause != IdleCause::unrecorded_work;
+  });
+  switch (most->cause) {
     case IdleCause::nothing_recorded:
       return has_stacks
                  ? "look at what the host does in the longest gaps: the recording has no "
@@ -256,7 +330,7 @@ std::string idle_remedy(const FindingFacts& facts) {
     case IdleCause::unknown:
       return "see tbtrace check: without the launches nothing says why the GPU waits";
     case IdleCause::device:
-      if (is_short_delay(facts.device->idle_causes.front())) {
+      if (is_short_delay(*most)) {
         return "the host is in time, but the GPU takes a while to begin each of its short "
                "kernels: " +
                without_what_is_done(facts, "use larger batches, fused operators");
@@ -264,10 +338,15 @@ std::string idle_remedy(const FindingFacts& facts) {
       return "the host is in time: look for what its streams wait for, such as events, other "
              "streams and other ranks";
     case IdleCause::launches:
+      if (are_late(*facts.device, *most)) break;
       return "look at what the host does in the longest gaps";
     default:
-      return "mend its causes, the largest first";
+      break;
   }
+  const auto rule = std::ranges::find(kCauseRules, most->cause, &CauseRule::cause);
+  const bool has_finding =
+      rule == kCauseRules.end() || costs(*facts.device, most->ns, rule->threshold);
+  return has_finding ? "see its causes, each with what to do about it" : rule->remedy;
 }
 
 /// All idle time, whatever the cause; other rules have parts of it.
@@ -299,18 +378,20 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
   if (small > 0) {
     finding.evidence.push_back({"for other causes", small, "ns", ""});
   }
-  for (const IdleGap& gap : facts.longest_gaps) {
-    const std::string host =
-        gap.host.empty() ? "mostly nothing recorded on the host" : "host in " + gap.host;
-    const TimeRange time = {since_start(facts.trace, gap.time.start),
-                            since_start(facts.trace, gap.time.end)};
-    finding.evidence.push_back(gap_evidence(facts.trace, "gap", time, host, gap.ended_by));
+  for (const IdleGap& gap : device.longest_gaps) {
+    if (gap.cause == IdleCause::unrecorded_work) continue;
+    const std::int64_t length = gap.gap_end_ns - gap.gap_start_ns;
+    const IdleGap& longest = device.longest_gaps.front();
+    if (share(length, longest.gap_end_ns - longest.gap_start_ns) < kLongGap) continue;
+    std::string host = gap.ns < length ? report::duration_text(gap.ns) + " " : "";
+    host += idle_cause_text(gap.cause);
+    if (const std::string place = place_text(gap); !place.empty()) host += ": " + place;
+    finding.evidence.push_back(gap_evidence(facts.trace, "gap", gap, length, host));
   }
-  const std::int64_t gained =
-      idle_ns - device.idle(IdleCause::cold_start).ns - device.idle(IdleCause::profiler).ns;
-  return with_gain(
-      facts, std::move(finding), gained,
-      gained == idle_ns ? "all idle time of the GPU" : "its idle time, without what happens once");
+  const std::int64_t gained = usual_idle_ns(device);
+  return with_gain(facts, std::move(finding), gained,
+                   gained == idle_ns ? "all idle time of the GPU"
+                                     : "its idle time without cold start and profiler");
 }
 
 constexpr auto kIdleRules = std::to_array<FindingRule>({
@@ -319,7 +400,7 @@ constexpr auto kIdleRules = std::to_array<FindingRule>({
     {"the profiler's own time", has_device, IdleTime::part, found<1>},
     {"garbage collection", has_device, IdleTime::part, found<2>},
     {"guards and compilation", has_device, IdleTime::part, found<3>},
-    {"waits for other processes", has_device, IdleTime::part, found<4>},
+    {"waits for other processes", always, IdleTime::part, host_communication},
     {"allocator calls", has_device, IdleTime::part, found<5>},
     {"blocking copies", has_device, IdleTime::part, found<6>},
     {"synchronizations", has_device, IdleTime::part, found<7>},
@@ -336,9 +417,7 @@ static_assert(kCauseRules.size() == 11);
 
 bool is_idle(const FindingFacts& facts) {
   if (!facts.device) return false;
-  const std::int64_t idle_ns =
-      facts.device->idle_ns - facts.device->idle(IdleCause::unrecorded_work).ns;
-  return share(idle_ns, facts.device->window_ns) >= kIdle;
+  return costs(*facts.device, usual_idle_ns(*facts.device), kIdle);
 }
 
 std::span<const FindingRule> idle_rules() { return kIdleRules; }

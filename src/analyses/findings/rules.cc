@@ -26,6 +26,7 @@ Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns,
   finding.gain_ns = ns / static_cast<std::int64_t>(steps);
   finding.gain_how = how + (has_steps ? ", per step" : ", in the whole recording");
   finding.is_gain_per_step = has_steps;
+  finding.steps = has_steps ? steps : 0;
   return finding;
 }
 

@@ -14,7 +14,6 @@
 #include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
-#include "analyses/findings/idle_gaps.h"
 #include "analyses/gpu/activities.h"
 
 namespace tbtrace::analyses {
@@ -62,8 +61,8 @@ struct FindingFacts {
   const StepBreakdown& steps;
   std::optional<GpuUse> device;  ///< nullopt without device activities
   std::optional<DeviceProperties> properties;
-  std::vector<IdleGap> longest_gaps;
   bool is_compiled = false;  ///< by torch.compile, at least in part
+  bool has_ddp = false;      ///< torch's DistributedDataParallel, by its ranges
   /// The device is CUDA's or HIP's, and less than half of its work is launched by graphs.
   bool can_use_graphs = false;
   MatrixKernels kernels;
@@ -104,6 +103,8 @@ std::span<const FindingRule> idle_rules();
 // Rules with files of their own.
 
 std::optional<Finding> exposed_communication(const FindingFacts& facts);
+/// Of traces without a device.
+std::optional<Finding> host_communication_of_steps(const FindingFacts& facts);
 std::optional<Finding> exposed_copies(const FindingFacts& facts);
 std::optional<Finding> math_attention(const FindingFacts& facts);
 

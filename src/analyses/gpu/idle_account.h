@@ -37,9 +37,9 @@ struct IdleAccount {
 std::vector<IdleAccount> idle_accounts(const Trace& trace, const StepRules& rules,
                                        std::span<const DeviceActivities> devices);
 
-/// The causes of the idle time within a window, the largest first. Gaps that contain one of
-/// `left_out` do not count.
-std::vector<IdlePart> idle_parts(const Trace& trace, const IdleAccount& account, TimeRange window,
-                                 std::span<const TimeRange> left_out = {});
+/// Puts the causes of the idle time within a window into `use`, and the longest of its gaps. Gaps
+/// that contain one of `left_out` do not count.
+void add_idle_causes(const Trace& trace, const IdleAccount& account, TimeRange window, GpuUse& use,
+                     std::span<const TimeRange> left_out = {});
 
 }  // namespace tbtrace::analyses

@@ -23,7 +23,8 @@ struct CauseTexts {
 
 constexpr std::array<CauseTexts, kIdleCauses> kCauses = {{
     {IdleCause::data, "data", "data loader", "while the host waited for its data loader"},
-    {IdleCause::cold_start, "cold_start", "cold start", "while the host did what happens once"},
+    {IdleCause::cold_start, "cold_start", "cold start",
+     "while the host did what it does only once"},
     {IdleCause::profiler, "profiler", "profiler", "while the profiler worked"},
     {IdleCause::garbage_collection, "garbage_collection", "garbage collection",
      "while Python collected garbage"},
@@ -33,15 +34,16 @@ constexpr std::array<CauseTexts, kIdleCauses> kCauses = {{
      "while the host waited for other processes"},
     {IdleCause::allocation, "allocation", "allocator calls",
      "while the host allocated or freed memory"},
-    {IdleCause::copies, "copies", "waits for copies", "because the host had waited for copies"},
-    {IdleCause::synchronization, "synchronization", "waits for the GPU",
-     "because the host had waited for the GPU"},
+    {IdleCause::copies, "copies", "blocking copies", "after the host had waited for copies"},
+    {IdleCause::synchronization, "synchronization", "synchronization",
+     "after the host had waited for the GPU"},
     {IdleCause::launches, "launches", "operators, launches",
      "while the host ran operators or launched"},
-    {IdleCause::code, "code", "code of the host", "while the host ran code outside of operators"},
+    {IdleCause::code, "code", "host code", "while the host was outside of operators"},
     {IdleCause::other_device, "other_device", "another GPU",
      "while another GPU of the process worked"},
-    {IdleCause::device, "device", "launched in time", "waiting for what was launched before"},
+    {IdleCause::device, "device", "already launched",
+     "although its next work was launched already"},
     {IdleCause::unrecorded_work, "unrecorded_work", "unrecorded work",
      "while the host waited for work that is not in the file"},
     {IdleCause::nothing_recorded, "nothing_recorded", "nothing recorded",
@@ -76,6 +78,7 @@ namespace analyses {
 namespace {
 
 constexpr std::size_t kMostRanges = 3;
+constexpr std::size_t kMostGaps = 5;
 
 /// The range whose name says what the host did.
 EventId named(const IdleSpan& span) {
@@ -111,18 +114,19 @@ class Parts {
     if (span.cause < IdleCause::launches) calls_[cause].insert(range);
   }
 
-  std::vector<IdlePart> take(const IdleAccount& account, TimeRange window) {
+  void take(const IdleAccount& account, TimeRange window, GpuUse& use) {
     end_gap();
-    std::vector<IdlePart> parts;
+    use.idle_causes.clear();
     for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
       if (parts_[cause].ns == 0) continue;
-      IdlePart& part = parts.emplace_back(std::move(parts_[cause]));
+      IdlePart& part = use.idle_causes.emplace_back(std::move(parts_[cause]));
       part.calls = calls_[cause].size();
       part.ranges = longest_ranges(ranges_[cause]);
-      describe_largest(part, account, window);
+      describe(part.largest, account, window);
     }
-    std::ranges::stable_sort(parts, std::ranges::greater(), &IdlePart::ns);
-    return parts;
+    std::ranges::stable_sort(use.idle_causes, std::ranges::greater(), &IdlePart::ns);
+    use.longest_gaps = std::move(longest_);
+    for (IdleGap& gap : use.longest_gaps) describe(gap, account, window);
   }
 
  private:
@@ -133,21 +137,39 @@ class Parts {
 
   void end_gap() {
     if (gap_times_ == nullptr) return;
+    const auto most = std::ranges::max_element(in_gap_, {}, &InGap::ns);  // of equal ones the first
+    if (gap_times_->ended_by.activity != EventId::none) {
+      add_long_gap(gap_of(static_cast<std::size_t>(most - in_gap_.begin())));
+    }
     for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
-      const InGap in_gap = std::exchange(in_gap_[cause], {});
-      if (in_gap.ns == 0) continue;
+      if (in_gap_[cause].ns == 0) continue;
       IdlePart& part = parts_[cause];
       ++part.gaps;
-      if (in_gap.ns <= part.largest.ns) continue;
-      part.largest = {.ns = in_gap.ns,
-                      .start_ns = since_start(trace_, in_gap.start_ns),
-                      .gap_start_ns = since_start(trace_, gap_times_->time.start),
-                      .gap_end_ns = since_start(trace_, gap_times_->time.end),
-                      .ended_by = gap_times_->ended_by.activity,
-                      .call = {},
-                      .op = {},
-                      .line = {}};
+      if (in_gap_[cause].ns > part.largest.ns) part.largest = gap_of(cause);
     }
+    in_gap_ = {};
+  }
+
+  /// The gap that ends, with its part of one cause.
+  IdleGap gap_of(std::size_t cause) const {
+    IdleGap gap;
+    gap.cause = static_cast<IdleCause>(cause);
+    gap.ns = in_gap_[cause].ns;
+    gap.start_ns = since_start(trace_, in_gap_[cause].start_ns);
+    gap.gap_start_ns = since_start(trace_, gap_times_->time.start);
+    gap.gap_end_ns = since_start(trace_, gap_times_->time.end);
+    gap.ended_by = gap_times_->ended_by.activity;
+    return gap;
+  }
+
+  /// Of equal ones the first.
+  void add_long_gap(IdleGap gap) {
+    const auto length = [](const IdleGap& each) { return each.gap_end_ns - each.gap_start_ns; };
+    if (longest_.size() == kMostGaps && length(longest_.back()) >= length(gap)) return;
+    if (longest_.size() == kMostGaps) longest_.pop_back();
+    const auto after =
+        std::ranges::upper_bound(longest_, length(gap), std::ranges::greater(), length);
+    longest_.insert(after, std::move(gap));
   }
 
   using NamedTimes = std::unordered_map<StringId, std::int64_t>;
@@ -167,12 +189,11 @@ class Parts {
     return ranges;
   }
 
-  /// Where the host was in most of the largest part.
-  void describe_largest(IdlePart& part, const IdleAccount& account, TimeRange window) const {
-    IdlePart::Largest& largest = part.largest;
+  /// Where the host was in most of the part.
+  void describe(IdleGap& gap, const IdleAccount& account, TimeRange window) const {
     const std::int64_t origin = trace_.window_start_ns();
-    const TimeRange time = {std::max(largest.gap_start_ns + origin, window.start),
-                            std::min(largest.gap_end_ns + origin, window.end)};
+    const TimeRange time = {std::max(gap.gap_start_ns + origin, window.start),
+                            std::min(gap.gap_end_ns + origin, window.end)};
     std::unordered_map<EventId, std::int64_t> times;
     auto span = std::ranges::partition_point(
         account.spans, [&](const IdleSpan& each) { return each.time.end <= time.start; });
@@ -180,24 +201,25 @@ class Parts {
     EventId most_range = EventId::none;
     std::int64_t most_ns = 0;
     for (; span != account.spans.end() && span->time.start < time.end; ++span) {
-      if (span->cause != part.cause || named(*span) == EventId::none) continue;
+      if (span->cause != gap.cause || named(*span) == EventId::none) continue;
       const std::int64_t ns = times[named(*span)] += span->time.end - span->time.start;
       if (ns <= most_ns) continue;
       most_ns = ns;
       most = named(*span);
       most_range =
-          part.cause < IdleCause::launches || span->range == EventId::none ? most : span->range;
+          gap.cause < IdleCause::launches || span->range == EventId::none ? most : span->range;
     }
     if (most == EventId::none) return;
-    largest.call = trace_.name(most);
+    gap.call = trace_.name(most);
+    gap.call_ns = most_ns;
     const CallTree& tree = call_tree_of(trace_);
     for (EventId around = most_range; around != EventId::none; around = tree.parent(around)) {
       const bool is_op = trace_.kind(around) == EventKind::cpu_op;
-      if (is_op && largest.op.empty()) largest.op = trace_.name(around);
+      if (is_op && gap.op.empty()) gap.op = trace_.name(around);
       // Modules and built-in functions have no line.
       if (trace_.kind(around) != EventKind::python_function) continue;
       if (!line_of_frame(trace_.name(around))) continue;
-      largest.line = trace_.name(around);
+      gap.line = trace_.name(around);
       break;
     }
   }
@@ -207,14 +229,15 @@ class Parts {
   std::array<InGap, kIdleCauses> in_gap_ = {};
   std::array<NamedTimes, kIdleCauses> ranges_;
   std::array<std::unordered_set<EventId>, kIdleCauses> calls_;
+  std::vector<IdleGap> longest_;  // the longest first
   std::uint32_t gap_ = UINT32_MAX;
   const DeviceGap* gap_times_ = nullptr;
 };
 
 }  // namespace
 
-std::vector<IdlePart> idle_parts(const Trace& trace, const IdleAccount& account, TimeRange window,
-                                 std::span<const TimeRange> left_out) {
+void add_idle_causes(const Trace& trace, const IdleAccount& account, TimeRange window, GpuUse& use,
+                     std::span<const TimeRange> left_out) {
   const auto is_left_out = [&](const TimeRange& gap) {
     return std::ranges::any_of(left_out, [&](const TimeRange& time) {
       return gap.start <= time.start && time.end <= gap.end;
@@ -232,7 +255,7 @@ std::vector<IdlePart> idle_parts(const Trace& trace, const IdleAccount& account,
     if (!left_out.empty() && is_left_out(gap.time)) continue;
     parts.add(span, part, gap);
   }
-  return parts.take(account, window);
+  parts.take(account, window, use);
 }
 
 }  // namespace analyses

@@ -220,13 +220,13 @@ Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuOptions& option
         GpuUse& row = rows.emplace_back(measure.run(activities.in(step.time), window));
         row.device = device.device;
         row.step = step.step.number;
-        row.idle_causes = analyses::idle_parts(trace, accounts[at], step.time);
+        analyses::add_idle_causes(trace, accounts[at], step.time, row);
       }
       continue;
     }
     if (!options.by_stream) {
-      add(device.activities, device).idle_causes =
-          analyses::idle_parts(trace, accounts[at], device.window.time);
+      analyses::add_idle_causes(trace, accounts[at], device.window.time,
+                                add(device.activities, device));
       continue;
     }
     for (const Activities& activities : by_stream(trace, device.activities)) {

@@ -10,9 +10,10 @@
 
 #include "analyses/attribution/operator_kind.h"
 #include "analyses/attribution/runtime_calls.h"
-#include "analyses/gpu/gaps.h"
+#include "analyses/gpu/activities.h"
+#include "analyses/gpu/idle_account.h"
+#include "analyses/steps/rules.h"
 #include "analyses/steps/step_threads.h"
-#include "trace/call_tree.h"
 #include "trace/links.h"
 
 namespace tbtrace::jobs {
@@ -37,57 +38,30 @@ class TimeSet {
   std::vector<TimeRange> ranges_;
 };
 
-/// What the host did that explains an idle device.
+/// What the host did instead of computing, in a trace without a device.
 struct HostTimes {
   std::vector<TimeRange> loading;
   std::vector<TimeRange> collecting;  ///< garbage
-  std::vector<TimeRange> memory;
 };
-
-/// The waits of an operator that also allocates or frees are for that: the allocator frees its
-/// cached blocks after the device is through with them.
-bool waits_for_memory(const CallTree& tree, const std::vector<EventId>& allocating, EventId wait) {
-  const EventId around = tree.parent(wait);
-  return around != EventId::none && std::ranges::binary_search(allocating, around);
-}
 
 HostTimes host_times(const Trace& trace) {
   const Events& events = trace.events();
-  const CallTree& tree = call_tree_of(trace);
-  std::vector<EventId> allocating;  // operators that allocate or free
-  const auto calls_for_memory = [&](EventId event) {
-    return trace.kind(event) == EventKind::runtime &&
-           analyses::runtime_call(trace.name(event)) == analyses::RuntimeCall::allocation;
-  };
-  for (const EventId event : trace.by_start()) {
-    if (calls_for_memory(event) && tree.parent(event) != EventId::none) {
-      allocating.push_back(tree.parent(event));
-    }
-  }
-  std::ranges::sort(allocating);
   std::vector<EventId> steps;
   for (const Step& step : trace.steps()) steps.push_back(step.event);
   const std::vector<bool> has_steps = analyses::step_threads(trace, steps);
   TimeSet loading;
   TimeSet collecting;
-  TimeSet memory;
   for (const EventId event : trace.by_start()) {
-    const EventKind kind = trace.kind(event);
-    if (!is_host_range(kind)) continue;
+    if (!is_host_range(trace.kind(event))) continue;
     const TimeRange time = {events.start_ns(event), events.end_ns(event)};
     const std::string_view name = trace.name(event);
     if (analyses::is_data_loading(name)) {
       if (has_steps[index(events.track(event))]) loading.add(time);
-      continue;
+    } else if (analyses::is_garbage_collection(name)) {
+      collecting.add(time);
     }
-    if (analyses::is_garbage_collection(name)) collecting.add(time);
-    const bool is_memory =
-        calls_for_memory(event) || (kind == EventKind::runtime &&
-                                    analyses::runtime_call(name) == analyses::RuntimeCall::wait &&
-                                    waits_for_memory(tree, allocating, event));
-    if (is_memory) memory.add(time);
   }
-  return {loading.take(), collecting.take(), memory.take()};
+  return {loading.take(), collecting.take()};
 }
 
 /// Takes the part of `rest` that is in `cause` out of it, and returns it.
@@ -97,17 +71,38 @@ std::vector<TimeRange> taken(std::vector<TimeRange>& rest, const std::vector<Tim
   return part;
 }
 
-/// Divides the idle time that the host caused.
-void divide_host_wait(RankTimes& times, std::vector<TimeRange> late, const HostTimes& host) {
-  of(times, RankTime::garbage_collection) = taken(late, host.collecting);
-  of(times, RankTime::memory) = taken(late, host.memory);
-  std::vector<TimeRange>& input = of(times, RankTime::input);
-  const std::vector<TimeRange> loading = taken(late, host.loading);
+void add(std::vector<TimeRange>& times, const std::vector<TimeRange>& more) {
   std::vector<TimeRange> both;
-  std::ranges::merge(input, loading, std::back_inserter(both), {}, &TimeRange::start,
+  std::ranges::merge(times, more, std::back_inserter(both), {}, &TimeRange::start,
                      &TimeRange::start);
-  input = std::move(both);
-  of(times, RankTime::launch) = std::move(late);
+  times = std::move(both);
+}
+
+/// What an idle device counts as. The device's own delay after a launch that came too late is a
+/// part of its being late.
+RankTime time_of(const Trace& trace, const analyses::IdleSpan& span,
+                 const analyses::DeviceGap& gap) {
+  switch (span.cause) {
+    case IdleCause::device:
+      return gap.ended_by.launch != EventId::none &&
+                     trace.events().start_ns(gap.ended_by.launch) >= gap.time.start
+                 ? RankTime::launch
+                 : RankTime::unknown;
+    case IdleCause::data:
+      return RankTime::input;
+    case IdleCause::garbage_collection:
+      return RankTime::garbage_collection;
+    case IdleCause::host_communication:
+      return RankTime::communication;
+    case IdleCause::allocation:
+      return RankTime::memory;
+    case IdleCause::other_device:
+    case IdleCause::unrecorded_work:
+    case IdleCause::unknown:
+      return RankTime::unknown;
+    default:
+      return RankTime::launch;
+  }
 }
 
 /// The activities of all devices of the rank, by start.
@@ -154,21 +149,20 @@ RankTimes device_times(const Trace& trace, const std::vector<bool>& is_communica
   of(times, RankTime::copy) =
       difference(difference(difference(copying.take(), computing), communication), copies_in);
 
-  std::vector<TimeRange> late;
-  std::vector<TimeRange> other;
-  if (start_ns < window.start) late.push_back({start_ns, window.start});
-  for (const analyses::DeviceGap& gap :
-       analyses::device_gaps(trace, work, window, std::int64_t{1} << 62)) {
-    (gap.cause == analyses::GapCause::host_wait ? late : other).push_back(gap.time);
+  window.start = std::min(window.start, start_ns);
+  const analyses::DeviceActivities devices = {.activities = work, .window = {window, true}};
+  const analyses::StepRules rules(trace, analyses::exact_step_policy());
+  const analyses::IdleAccount account =
+      std::move(analyses::idle_accounts(trace, rules, {&devices, 1}).front());
+  RankTimes idle;
+  for (const analyses::IdleSpan& span : account.spans) {
+    const TimeRange time = {std::max(span.time.start, window.start),
+                            std::min(span.time.end, window.end)};
+    if (time.start < time.end)
+      add_range(of(idle, time_of(trace, span, account.gaps[span.gap])), time);
   }
-  const std::vector<TimeRange> host_collectives = on_host.take();
-  std::vector<TimeRange> both;
-  const std::vector<TimeRange> waited = taken(late, host_collectives);
-  std::ranges::merge(of(times, RankTime::communication), waited, std::back_inserter(both), {},
-                     &TimeRange::start, &TimeRange::start);
-  of(times, RankTime::communication) = std::move(both);
-  divide_host_wait(times, std::move(late), host_times(trace));
-  of(times, RankTime::unknown) = std::move(other);
+  add(of(idle, RankTime::communication), taken(of(idle, RankTime::launch), on_host.take()));
+  for (std::size_t kind = 0; kind < kRankTimes; ++kind) add(times[kind], idle[kind]);
   return times;
 }
 
@@ -191,7 +185,10 @@ RankTimes cpu_times(const Trace& trace, const std::vector<bool>& is_communicatio
       {std::min(start_ns, recorded.front().start), recorded.back().end}};
   std::vector<TimeRange> late = difference(whole, computing);
   of(times, RankTime::communication) = taken(late, communicating.take());
-  divide_host_wait(times, std::move(late), host_times(trace));
+  const HostTimes host = host_times(trace);
+  of(times, RankTime::garbage_collection) = taken(late, host.collecting);
+  of(times, RankTime::input) = taken(late, host.loading);
+  of(times, RankTime::launch) = std::move(late);
   return times;
 }
 

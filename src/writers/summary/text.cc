@@ -60,6 +60,14 @@ std::string joined(const std::vector<std::string>& texts) {
   return all;
 }
 
+/// What a column of times is ordered by: `operators by GPU time`.
+std::string by_time(const char* what, const TraceSummary& summary, bool by_device,
+                    const char* own) {
+  const std::string_view word =
+      by_device ? report::device_word(summary.run.device_type) : std::string_view("CPU");
+  return std::string(what) + " by " + own + std::string(word) + " time";
+}
+
 /// `GPU 0`, `MTIA 9`.
 std::string numbered_device(std::optional<DeviceType> type, const std::string& number) {
   return std::string(report::device_word(type)) + " " + number;
@@ -208,7 +216,7 @@ std::string operators_part(const TraceSummary& summary, std::size_t width) {
   const bool by_device = summary.self_device_time_total_ns > 0;
   const std::int64_t all =
       by_device ? summary.self_device_time_total_ns : summary.self_cpu_time_total_ns;
-  Part part(width, {by_device ? "operators by GPU time" : "operators by self CPU time", "count",
+  Part part(width, {by_time("operators", summary, by_device, by_device ? "" : "self "), "count",
                     by_device ? "self_device_ns" : "self_cpu_ns", "share"});
   for (const OperatorShare& row : summary.operators) {
     const std::int64_t ns = by_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
@@ -255,8 +263,8 @@ std::string kernels_part(const TraceSummary& summary, std::size_t width) {
 std::string modules_part(const TraceSummary& summary, std::size_t width) {
   const ModuleCost& all = summary.all_modules;
   const bool by_device = all.device_time_total_ns > 0;
-  Part part(width, {by_device ? "modules by their own GPU time" : "modules by their own CPU time",
-                    "modules", by_device ? "self_device_ns" : "self_cpu_ns", "share"});
+  Part part(width, {by_time("modules", summary, by_device, "their own "), "modules",
+                    by_device ? "self_device_ns" : "self_cpu_ns", "share"});
   for (const ModuleShare& row : summary.modules) {
     const std::int64_t ns = by_device ? row.self_device_time_ns : row.self_cpu_time_ns;
     part.add({row.path, row.modules, ns,
@@ -345,14 +353,37 @@ std::string recovered_part(const std::vector<TraceSummary>& summaries) {
   return text;
 }
 
-/// A finding takes three lines: what, evidence, remedy.
+/// What is a part of another finding follows that one.
+std::vector<writers::SharedFinding> with_parts_after(std::vector<writers::SharedFinding> all) {
+  std::vector<writers::SharedFinding> ordered;
+  std::set<std::string_view> placed;
+  const auto id = [](const writers::SharedFinding& shared) { return shared.worst->id; };
+  const auto place = [&](const writers::SharedFinding& shared) {
+    if (shared.worst->comes_first || placed.insert(shared.worst->id).second) {
+      ordered.push_back(shared);
+    }
+  };
+  for (const writers::SharedFinding& shared : all) {
+    const auto whole = std::ranges::find(all, shared.worst->part_of, id);
+    const writers::SharedFinding& first = whole == all.end() ? shared : *whole;
+    place(first);
+    for (const writers::SharedFinding& other : all) {
+      if (other.worst->part_of == first.worst->id) place(other);
+    }
+  }
+  return ordered;
+}
+
+/// A finding takes three lines: what, evidence, remedy. Parts of one follow it, indented.
 std::string findings_part(const std::vector<TraceSummary>& summaries) {
   std::string text;
   const std::vector<std::string> names = writers::names_of(summaries);
-  for (const writers::SharedFinding& shared : writers::shared_findings(summaries)) {
+  for (const writers::SharedFinding& shared :
+       with_parts_after(writers::shared_findings(summaries))) {
     const Finding& finding = *shared.worst;
     if (finding.comes_first) continue;  // they are above
-    text += "\n" + cell("cost_share", finding.share) +
+    const std::string indent = finding.part_of.empty() ? "" : "    ";
+    text += "\n" + indent + cell("cost_share", finding.share) +
             std::string(share_of_text(finding.share_of)) + "  " + finding.title + " [" +
             finding.id + "]";
     if (finding.gain_ns) {
@@ -370,16 +401,17 @@ std::string findings_part(const std::vector<TraceSummary>& summaries) {
       if (each.event.empty()) {
         evidence.push_back(evidence_text(each));
       } else {
-        events += cell("text", "    " + evidence_text(each)) + "\n";
+        events += cell("text", indent + "    " + evidence_text(each)) + "\n";
       }
     }
-    if (!evidence.empty()) text += cell("text", "    " + joined(evidence)) + "\n";
-    text += events + "    -> " + finding.remedy + "\n";
+    if (!evidence.empty()) {
+      const std::string steps =
+          finding.steps > 1 ? "in " + std::to_string(finding.steps) + " steps: " : "";
+      text += cell("text", indent + "    " + steps + joined(evidence)) + "\n";
+    }
+    text += events + indent + "    -> " + finding.remedy + "\n";
   }
-  if (!text.empty())
-    return "\nFindings, the most expensive first; time that two share counts for the more specific "
-           "one:\n" +
-           text;
+  if (!text.empty()) return "\nFindings, by what can be gained:\n" + text;
   // Nothing is what a damaged trace has most of.
   if (has_error(summaries)) return "\nNo findings, because of the errors above.\n";
   return "\nNo findings. Looked for: " + joined(summaries.front().looked_for) +

@@ -258,6 +258,18 @@ TEST(TraceChecks, UnrecordedOperators) {
   builder.set_metadata("schemaVersion", "1");
   add(builder, {.category = "kernel", .name = "gemm", .start = 3000, .duration = 1000});
   EXPECT_EQ(described(finished(builder), "operators_not_recorded"), "warning 1 gemm");
+
+  TraceBuilder graph;
+  graph.set_metadata("schemaVersion", "1");
+  add(graph, {.category = "cuda_runtime",
+              .name = "cudaGraphLaunch",
+              .start = 1000,
+              .duration = 100,
+              .correlation = 1});
+  add(graph,
+      {.category = "kernel", .name = "gemm", .start = 3000, .duration = 1000, .correlation = 1});
+  EXPECT_EQ(described(finished(graph), "operators_not_recorded"), "")
+      << "a loop that replays graphs runs no operators";
 }
 
 TEST(TraceChecks, NoEvents) {

@@ -277,9 +277,30 @@ TEST(IdleAccount, SaysWhereMostOfEachPartWas) {
   EXPECT_EQ(part.largest.op, "aten::empty");
   EXPECT_EQ(part.largest.line, "train.py(3): main");
   EXPECT_EQ(part.largest.start_ns, 110 * kMicrosecond) << "since the window's start, at -50 us";
+  EXPECT_EQ(part.largest.call_ns, 500 * kMicrosecond) << "not all of the part";
   ASSERT_EQ(part.ranges.size(), 2U);
   EXPECT_EQ(part.ranges[1].name, "cudaMalloc");
   EXPECT_EQ(part.ranges[1].ns, 100 * kMicrosecond);
+}
+
+TEST(IdleAccount, TheFiveLongestGapsHaveTheCauseOfMostOfEach) {
+  Host host;
+  std::int64_t start = 0;
+  host.kernel({.launch = -20, .start = start});
+  for (const std::int64_t length : {300, 100, 700, 200, 600, 400, 500}) {
+    host.call("cudaFree", start + 20, length * 2 / 3);
+    start += 10 + length;
+    host.kernel({.launch = start - 20, .start = start});
+  }
+  const GpuUse use = gpu_use(host.trace())->front();
+  std::vector<std::int64_t> lengths;
+  for (const IdleGap& gap : use.longest_gaps) {
+    lengths.push_back((gap.gap_end_ns - gap.gap_start_ns) / kMicrosecond);
+    EXPECT_EQ(gap.cause, IdleCause::allocation);
+    EXPECT_EQ(gap.call, "cudaFree");
+    EXPECT_NE(gap.ended_by, EventId::none);
+  }
+  EXPECT_THAT(lengths, ElementsAre(700, 600, 500, 400, 300));
 }
 
 TEST(IdleAccount, EachCauseHasTextsOfItsOwn) {
@@ -289,7 +310,8 @@ TEST(IdleAccount, EachCauseHasTextsOfItsOwn) {
     texts.insert(idle_cause_label(static_cast<IdleCause>(cause)));
     texts.insert(idle_cause_text(static_cast<IdleCause>(cause)));
   }
-  EXPECT_EQ(texts.size(), 3 * kIdleCauses - 1) << "a name is a label: profiler";
+  EXPECT_EQ(texts.size(), 3 * kIdleCauses - 2)
+      << "names that are labels: profiler, synchronization";
 }
 
 TEST(IdleAccount, StreamsHaveNone) {

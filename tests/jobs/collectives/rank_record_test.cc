@@ -233,6 +233,8 @@ TEST(RankRecord, IdleTimeHasItsCause) {
         Case{op("cudaFree", at, "200").with("cat", R"("cuda_runtime")"), RankTime::memory}}) {
     fixtures::ChromeText text = two_steps();
     text.events.push_back(one.host);
+    // Allocations in the first step only are a cold start.
+    text.events.push_back(op("cudaFree", "11990", "5").with("cat", R"("cuda_runtime")"));
     const RankRecord record = record_of(text);
     ASSERT_THAT(record.steps, SizeIs(2));
     EXPECT_EQ(record.steps[1].ns(one.time), 200'000) << rank_time_name(one.time);
