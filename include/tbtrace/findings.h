@@ -31,13 +31,15 @@ struct Evidence {
 
 /// What a finding's share is a share of.
 enum class ShareOf : std::uint8_t {
-  time,         ///< of the GPU's window; without GPU activities of the steps
+  gpu_time,     ///< of the GPU's window, from its first activity to its last
+  step_time,    ///< of the steps, all together
+  recording,    ///< the same of a trace without steps
   peak_memory,  ///< of the device
 };
 
-/// `time`, `peak_memory`.
+/// `gpu_time`, `step_time`, ...
 std::string_view share_of_name(ShareOf share_of);
-/// For people, after the figure: empty for the time, ` of the peak memory`.
+/// For people, after the figure: ` of the GPU's time`, ` of the peak memory`.
 std::string_view share_of_text(ShareOf share_of);
 
 struct Finding {
@@ -46,7 +48,7 @@ struct Finding {
   std::string remedy;
   std::vector<Evidence> evidence;
   double share = 0;  ///< that it costs, 0 to 1
-  ShareOf share_of = ShareOf::time;
+  ShareOf share_of = ShareOf::gpu_time;
   /// The part of it that no other finding explains, and that mending it would save; findings are
   /// ordered by it.
   double own_share = 0;
@@ -68,8 +70,10 @@ struct Finding {
   /// The order of findings.
   bool is_before(const Finding& other) const {
     if (comes_first != other.comes_first) return comes_first;
-    // Shares of different things cannot be compared: what costs time is before what holds memory.
-    return share_of != other.share_of ? share_of < other.share_of : own_share > other.own_share;
+    // Shares of memory and time cannot be compared: what costs time comes first.
+    const bool is_memory = share_of == ShareOf::peak_memory;
+    const bool is_others = other.share_of == ShareOf::peak_memory;
+    return is_memory != is_others ? is_others : own_share > other.own_share;
   }
 };
 

@@ -17,6 +17,14 @@ const findingViews = new Map([
   ["memory_growth", ["memory", "See the memory"]],
 ]);
 
+/** What a share is a share of. */
+const shareOf = new Map([
+  ["gpu_time", " of the GPU's time"],
+  ["step_time", " of the steps"],
+  ["recording", " of the recording"],
+  ["peak_memory", " of the peak memory"],
+]);
+
 /**
  * What happened, as a link to all of its time if that is known.
  * @param {{[key: string]: any}} item of the evidence
@@ -43,8 +51,7 @@ export function findingCard(finding, page, heading = "h3") {
     h("div", { class: "headline" }, severityBadge(severity), h(heading, null, finding.title),
       finding.share === null || finding.share === undefined ? null
         : h("span", { class: "figure" }, formatValue(finding.share, "share"),
-            h("small", null, finding.share_of === "peak_memory" ? " of the peak memory"
-              : " of the time")),
+            h("small", null, shareOf.get(finding.share_of) ?? "")),
       finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
         h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
         finding.gain_per === "step" ? h("small", null, " per step") : null) : null),

@@ -18,7 +18,7 @@
 #include "analyses/kernels/report.h"
 #include "analyses/memory/report.h"
 #include "analyses/modules/report.h"
-#include "analyses/steps/report.h"
+#include "analyses/steps/table/report.h"
 
 namespace tbtrace {
 namespace {

@@ -284,11 +284,15 @@ std::optional<Finding> recovered_finding(const Trace& trace) {
 }  // namespace
 
 std::string_view share_of_name(ShareOf share_of) {
-  return share_of == ShareOf::time ? "time" : "peak_memory";
+  constexpr std::array<std::string_view, 4> kNames = {"gpu_time", "step_time", "recording",
+                                                      "peak_memory"};
+  return kNames[static_cast<std::size_t>(share_of)];
 }
 
 std::string_view share_of_text(ShareOf share_of) {
-  return share_of == ShareOf::time ? "" : " of the peak memory";
+  constexpr std::array<std::string_view, 4> kTexts = {" of the GPU's time", " of the steps",
+                                                      " of the recording", " of the peak memory"};
+  return kTexts[static_cast<std::size_t>(share_of)];
 }
 
 std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,

@@ -88,7 +88,8 @@ std::optional<Finding> host_communication_of_steps(const FindingFacts& facts) {
       .evidence = {{"communication without an operator beside it", alone, "ns", ""},
                    {"all communication",
                     total_length(intersection(times.communication, times.steps)), "ns", ""}},
-      .share = its_share};
+      .share = its_share,
+      .share_of = facts.steps.has_steps() ? ShareOf::step_time : ShareOf::recording};
   const auto longest = std::ranges::max_element(
       names, {}, [](const auto& each) { return std::pair(each.second.ns, index(each.first)); });
   finding.evidence.push_back(

@@ -242,6 +242,7 @@ std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
     add_bounded(all, step.duration_ns());
   }
   finding.share = share(waited, all);
+  finding.share_of = facts.steps.has_steps() ? ShareOf::step_time : ShareOf::recording;
   if (finding.share < kDataLoader) return std::nullopt;
   finding.evidence = {{"time in the data loader", waited, "ns", ""}};
   return with_gain(facts, std::move(finding), waited, "the time of these waits");

@@ -42,4 +42,7 @@ std::vector<IdleAccount> idle_accounts(const Trace& trace, const StepRules& rule
 void add_idle_causes(const Trace& trace, const IdleAccount& account, TimeRange window, GpuUse& use,
                      std::span<const TimeRange> left_out = {});
 
+/// Adds the parts of another device, by cause; the largest first.
+void join_idle_parts(std::vector<IdlePart>& all, const std::vector<IdlePart>& more);
+
 }  // namespace tbtrace::analyses

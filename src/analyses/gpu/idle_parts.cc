@@ -8,6 +8,7 @@
 
 #include "analyses/attribution/source_lines.h"
 #include "analyses/gpu/idle_account.h"
+#include "base/bounded_sum.h"
 #include "trace/call_tree.h"
 #include "trace/times.h"
 
@@ -256,6 +257,19 @@ void add_idle_causes(const Trace& trace, const IdleAccount& account, TimeRange w
     parts.add(span, part, gap);
   }
   parts.take(account, window, use);
+}
+
+void join_idle_parts(std::vector<IdlePart>& all, const std::vector<IdlePart>& more) {
+  for (const IdlePart& part : more) {
+    const auto same = std::ranges::find(all, part.cause, &IdlePart::cause);
+    if (same == all.end()) {
+      all.push_back(part);
+      continue;
+    }
+    add_bounded(same->ns, part.ns);
+    if (part.largest.ns > same->largest.ns) same->largest = part.largest;
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), &IdlePart::ns);
 }
 
 }  // namespace analyses

@@ -35,6 +35,7 @@ Finding finding_of(const Straggler& straggler) {
                       static_cast<double>(std::max<std::size_t>(1, straggler.recorded_steps));
   finding.share = std::min(1.0, straggler.share * late);
   finding.own_share = finding.share;
+  finding.share_of = ShareOf::step_time;
   finding.gain_ns =
       static_cast<std::int64_t>(static_cast<double>(straggler.excess_per_step_ns) * late);
   finding.is_gain_per_step = true;
@@ -59,6 +60,7 @@ Finding finding_of(const Pause& pause, std::size_t compared_steps) {
                                   std::to_string(compared_steps)});
   finding.share = pause.share;
   finding.own_share = finding.share;
+  finding.share_of = ShareOf::step_time;
   finding.gain_ns =
       pause.excess_ns / static_cast<std::int64_t>(std::max<std::size_t>(1, compared_steps));
   finding.is_gain_per_step = true;

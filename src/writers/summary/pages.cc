@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyses/gpu/idle_account.h"
 #include "base/bounded_sum.h"
 #include "writers/tables/input_labels.h"
 
@@ -69,16 +70,8 @@ GpuUse all_devices(const TraceSummary& summary) {
     add_bounded(sum.exposed_communication_ns, gpu.exposed_communication_ns);
     add_bounded(sum.exposed_memory_ns, gpu.exposed_memory_ns);
     add_bounded(sum.idle_ns, gpu.idle_ns);
-    for (const IdlePart& part : gpu.idle_causes) {
-      auto same = std::ranges::find(sum.idle_causes, part.cause, &IdlePart::cause);
-      if (same == sum.idle_causes.end()) {
-        sum.idle_causes.push_back(part);
-      } else {
-        add_bounded(same->ns, part.ns);
-      }
-    }
+    analyses::join_idle_parts(sum.idle_causes, gpu.idle_causes);
   }
-  std::ranges::stable_sort(sum.idle_causes, std::ranges::greater(), &IdlePart::ns);
   return sum;
 }
 

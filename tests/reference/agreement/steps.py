@@ -14,6 +14,8 @@ def steps(answers, same):
         same(f"steps: {row['name']}: roles = duration_ns", sum(row[key] for key in ROLES), row["duration_ns"])
         same(f"steps: {row['name']}: phases = host_duration_ns", sum(row[key] for key in PHASES),
              row["host_duration_ns"])
+        if row["idle_causes"] is not None:
+            same(f"steps: {row['name']}: causes = idle_ns", added(row["idle_causes"], "ns"), row["idle_ns"])
     same("steps: rows = its total", len(rows), totals["steps"])
     same("steps: outliers = its total", sum(row["outlier"] for row in rows), totals["outliers"])
     for key in (*MEANS, "launched"):
@@ -55,6 +57,8 @@ def single_steps(answers, same):
     for row in rows[:MOST_STEPS]:
         of = f"--steps {row['step']}"
         devices = answers.rows(f"gpu {of}")
+        if devices:
+            same(f"gpu {of}: idle_ns of all devices = of steps", added(devices, "idle_ns"), row["idle_ns"])
         for device in devices:
             same(f"gpu {of}: window_ns = duration_ns of steps", device["window_ns"], row["duration_ns"])
         if len(devices) != 1:

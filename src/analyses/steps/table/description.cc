@@ -3,7 +3,7 @@
 
 #include <tbtrace/tables.h>
 
-#include "analyses/steps/report.h"
+#include "analyses/steps/table/report.h"
 #include "report/table_list.h"
 
 namespace tbtrace {
@@ -62,6 +62,8 @@ gpu_utilization | number or null | share of the step in which a kernel ran, 0 to
 peak_memory_bytes | integer or null | the highest total that the allocator recorded in the step, of any GPU; if none was recorded, of the CPU
 launched | integer | kernels, memcpys and memsets that were launched in it
 outlier | boolean | longer than the median step by more than 10 % and by more than four times the median deviation from it; of less than five steps none is
+idle_ns | integer or null | time in which a device ran nothing, of all devices together; null without device work
+idle_causes | list or null | why, as in the table [gpu](gpu.md): the [causes](../findings.md#why-a-gpu-is-idle) add up to `idle_ns`
 )"),
       .totals = columns_in(R"(
 steps | integer | rows
@@ -89,6 +91,7 @@ unphased_ns | number or null
 gpu_utilization | number or null
 peak_memory_bytes | number or null
 launched | number or null
+idle_ns | number or null
 )"),
       .arguments = {ArgumentGroup::autograd},
       .options = {steps_option(),

@@ -1,4 +1,4 @@
-#include "analyses/steps/report.h"
+#include "analyses/steps/table/report.h"
 
 #include <algorithm>
 #include <array>
@@ -11,12 +11,13 @@
 #include <tbtrace/steps.h>
 
 #include "analyses/attribution/work_times.h"
+#include "analyses/gpu/idle_account.h"
+#include "analyses/gpu/report.h"
+#include "analyses/steps/rules.h"
 #include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
 #include "base/share.h"
-#include "base/utf8.h"
-#include "report/duration.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
@@ -31,12 +32,9 @@ namespace {
 using report::column_named;
 using report::optional_cell;
 
-constexpr std::array<std::string_view, kStepRoles> kRoleNames = {
-    "kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_op", "other"};
-constexpr std::array<std::string_view, kStepPhases> kPhaseNames = {"forward", "backward",
-                                                                   "optimizer", "data"};
-
 constexpr const char* kDuration = "duration_ns";
+constexpr const char* kOutlier = "outlier";
+constexpr const char* kIdleCauses = "idle_causes";
 constexpr const char* kDroppedSteps = "dropped_steps";
 
 /// How the durations of the steps spread.
@@ -102,8 +100,39 @@ std::optional<std::int64_t> peak_of(const StepBreakdown& breakdown, const StepTi
   return gpu ? gpu : cpu;
 }
 
+/// Why devices were idle, step by step.
+class IdleTimes {
+ public:
+  explicit IdleTimes(const Trace& trace) : trace_(trace) {
+    const std::vector<analyses::DeviceActivities> devices = *analyses::device_activities(trace, {});
+    const analyses::StepRules rules(trace, analyses::exact_step_policy());
+    accounts_ = analyses::idle_accounts(trace, rules, devices);
+  }
+
+  void add_to(std::vector<Cell>& row, TimeRange time) const {
+    if (accounts_.empty()) {
+      row.insert(row.end(), {Cell(), Cell()});
+      return;
+    }
+    std::vector<IdlePart> parts;
+    for (const analyses::IdleAccount& account : accounts_) {
+      GpuUse device;
+      analyses::add_idle_causes(trace_, account, time, device);
+      analyses::join_idle_parts(parts, device.idle_causes);
+    }
+    std::int64_t idle_ns = 0;
+    for (const IdlePart& part : parts) add_bounded(idle_ns, part.ns);
+    row.emplace_back(idle_ns);
+    row.emplace_back(analyses::idle_causes_json(parts, idle_ns));
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<analyses::IdleAccount> accounts_;
+};
+
 std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdown& breakdown,
-                         const StepTime& step, const Spread& spread) {
+                         const StepTime& step, const Spread& spread, const IdleTimes& idle) {
   const Cell number = step.is_whole_trace() ? Cell() : Cell(step.number);
   std::vector<Cell> row = {
       step.name, number, number, rank, since_start(trace, step.start_ns), step.duration_ns()};
@@ -115,6 +144,7 @@ std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdo
   row.push_back(optional_cell(peak_of(breakdown, step)));
   row.emplace_back(step.launched);
   row.emplace_back(spread.is_outlier(step.duration_ns()));
+  idle.add_to(row, {step.start_ns, step.end_ns});
   return row;
 }
 
@@ -147,7 +177,7 @@ AnalysisReport::Totals totals_of(const Table& table, const Cell& dropped_steps) 
   durations.reserve(table.rows.size());
   for (const std::vector<Cell>& row : table.rows) {
     // Rows of a partial that is not ours may have anything.
-    const auto* outlier = std::get_if<bool>(&row.back());
+    const auto* outlier = std::get_if<bool>(&row[*column_named(table, kOutlier)]);
     const auto* ns = std::get_if<std::int64_t>(&row[duration]);
     outliers += outlier != nullptr && *outlier ? 1U : 0U;
     durations.push_back(ns != nullptr ? std::max<std::int64_t>(0, *ns) : 0);
@@ -160,8 +190,9 @@ AnalysisReport::Totals totals_of(const Table& table, const Cell& dropped_steps) 
                                    {"duration_median_ns", spread.median},
                                    {"duration_max_ns", spread.most},
                                    {"duration_std_ns", spread.deviation}};
-  for (std::size_t column = duration; column + 1 < table.columns.size(); ++column) {
-    totals.emplace_back(table.columns[column], mean_of(table, column));
+  for (std::size_t column = duration; column < table.columns.size(); ++column) {
+    const std::string& name = table.columns[column];
+    if (name != kOutlier && name != kIdleCauses) totals.emplace_back(name, mean_of(table, column));
   }
   return totals;
 }
@@ -201,7 +232,7 @@ std::vector<std::string> shown_columns(const Table& table) {
   for (const std::string_view name : kParts) {
     if (!is_zero(table, *column_named(table, name))) shown.emplace_back(name);
   }
-  shown.emplace_back("outlier");
+  shown.emplace_back(kOutlier);
   return shown;
 }
 
@@ -248,28 +279,6 @@ Json unfinished_json(const StepBreakdown& breakdown) {
 
 }  // namespace
 
-std::string dropped_steps_text(const StepBreakdown& breakdown) {
-  const std::size_t dropped = breakdown.dropped_steps;
-  if (dropped == 0) return {};
-  return std::to_string(dropped) + " of " + std::to_string(breakdown.steps.size() + dropped) +
-         " steps " + (dropped == 1 ? "is" : "are") + " left out, at the end: kernels of " +
-         (dropped == 1 ? "it" : "them") + " may be missing.";
-}
-
-std::string_view step_role_name(StepRole role) {
-  return kRoleNames[static_cast<std::size_t>(role)];
-}
-
-std::string unfinished_step_text(const UnfinishedStep& step) {
-  return utf8_shortened(step.name, 80) + " did not end: what was recorded of it is " +
-         report::duration_text(step.duration_ns()) +
-         ". It is not among the steps or in their means.";
-}
-
-std::string_view step_phase_name(StepPhase phase) {
-  return kPhaseNames[static_cast<std::size_t>(phase)];
-}
-
 Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& breakdown,
                                     const std::optional<StepRange>& steps) {
   if (Status read = trace.check_read(analyses::steps_table().arguments, "steps"); !read.ok()) {
@@ -298,8 +307,9 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   report.schema = analyses::steps_table().schema;
   report.table.columns = analyses::steps_table().column_names();
   const Cell rank = optional_cell(trace.identity().rank);
+  const IdleTimes idle(trace);
   for (const StepTime* step : chosen) {
-    report.table.rows.push_back(row_of(trace, rank, breakdown, *step, spread));
+    report.table.rows.push_back(row_of(trace, rank, breakdown, *step, spread, idle));
   }
   report.totals = totals_of(report.table, static_cast<std::uint64_t>(breakdown.dropped_steps));
   report.joined_totals = joined_totals;
