@@ -71,7 +71,9 @@ struct IdleGap {
   EventId ended_by = EventId::none;  ///< the activity that ended the gap
   std::string call;                  ///< the range of the host with most of the part; may be empty
   std::int64_t call_ns = 0;          ///< how much of the part it has
-  std::string op;                    ///< the operator around it; may be empty
+  std::string host;  ///< after a wait: the range that the host was in for most of the part
+  std::int64_t host_ns = 0;
+  std::string op;    ///< the operator around it; may be empty
   std::string line;  ///< the Python function around it, `train.py(46): forward`; may be empty
 };
 
@@ -84,6 +86,10 @@ struct IdlePart {
   /// no calls: from IdleCause::launches on.
   std::uint64_t calls = 0;
 
+  /// Of launches: the time in operators that compute on the CPU, for 100 us or more.
+  std::int64_t cpu_operators_ns = 0;
+  /// Of allocations: the time in calls outside of any operator.
+  std::int64_t outside_operators_ns = 0;
   IdleGap largest;  ///< the gap with the largest part
 
   /// A range of the host, by name.

@@ -245,7 +245,9 @@ void add_newer_columns(const std::vector<std::string>& columns, AnalysisReport& 
       {{"tbtrace.gpu/1", "step"},
        {"tbtrace.gpu/1", "idle_cause"},
        {"tbtrace.gpu/1", "idle_cause_share"},
-       {"tbtrace.gpu/1", "idle_causes"}});
+       {"tbtrace.gpu/1", "idle_causes"},
+       {"tbtrace.steps/1", "idle_ns"},
+       {"tbtrace.steps/1", "idle_causes"}});
   for (std::size_t place = 0; place < columns.size(); ++place) {
     const bool is_newer =
         std::ranges::find(kNewer, std::pair<std::string_view, std::string_view>(

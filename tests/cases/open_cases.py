@@ -16,8 +16,6 @@ OPEN = {
     "one_gpu_is_always_late": "the waiting of the other ranks comes first, with a remedy for communication",
     "operator_without_an_end": "a duration of -1 is blamed on the clock, and the operator is not named",
     "optimizer_on_the_cpu": NEEDED_WAIT,
-    "optimizer_operators_on_the_cpu": NEEDED_WAIT,
-    "runtime_calls_without_operators": "stacks are advised, though no operators were recorded",
     "sidecar_beside_the_trace": "files of a folder that are not traces are left out without a word",
     "small_batch_is_overhead_bound": "the delay of each launch counts as the device, though the host is what is late",
     "some_launches_take_long": "less Python is advised though all idle time is in cudaLaunchKernel itself",

@@ -38,10 +38,12 @@ TEST(FindingsCard, HasEvidenceAndRemedyOfEachFinding) {
   finding.gain_how = "per step";
   finding.evidence = {{"gap", std::int64_t{1'500}, "ns", "before `x`\n# y"}};
   some.findings = {finding};
-  EXPECT_THAT(findings_card(some, "Step 1"),
-              HasSubstr("- **25.0 %: The GPU is idle**, at most 500.000 us to gain (per step)\n"
-                        "    - gap 1.500 us (`before 'x'\\x0a# y`)\n"
-                        "    - What to do: look at the gaps\n"));
+  EXPECT_THAT(
+      findings_card(some, "Step 1"),
+      HasSubstr(
+          "- **25.0 % of the GPU's time: The GPU is idle**, at most 500.000 us to gain (per step)\n"
+          "    - gap 1.500 us (`before 'x'\\x0a# y`)\n"
+          "    - What to do: look at the gaps\n"));
 }
 
 TEST(FindingsCard, NamesInSentencesAreNoMarkup) {

@@ -236,8 +236,8 @@ std::vector<std::string> obstacles(const FindingFacts& facts, EventId call) {
   const std::vector<std::vector<std::int64_t>> sizes = sizes_of(facts.trace, call);
   if (sizes.size() > kMask && !sizes[kMask].empty()) {
     found.emplace_back(
-        "a mask, which the flash kernel does not take (is_causal=True needs none; "
-        "flex_attention has others)");
+        "a mask, which the flash kernel does not take (is_causal=True needs none), but the "
+        "memory-efficient and cuDNN kernels and flex_attention do");
   }
   if (!sizes.empty() && !sizes.front().empty()) {
     const std::int64_t head = sizes.front().back();

@@ -85,8 +85,10 @@ class Purposes {
   }
 
   bool has_backward() const { return has_backward_; }
+  /// Gradients of sharded parameters; known after run().
+  bool has_reduce_scatter() const { return has_reduce_scatter_; }
 
-  ExposedPurposes run() const {
+  ExposedPurposes run() {
     const DeviceTimes times(trace_, facts_.activities);
     const Events& events = trace_.events();
     ExposedPurposes all;
@@ -94,6 +96,7 @@ class Purposes {
     for (const DeviceLink* link : facts_.activities) {
       if (times.role(link->activity) != StepRole::communication) continue;
       const auto purpose = static_cast<std::size_t>(purpose_of_link(*link));
+      has_reduce_scatter_ = has_reduce_scatter_ || is_reduce_scatter(*link);
       const TimeRange time = {events.start_ns(link->activity), events.end_ns(link->activity)};
       add_range(all[purpose].times, time);
       if (is_of_forward_pass(*link)) add_range(forward[purpose].times, time);
@@ -136,6 +139,19 @@ class Purposes {
     return step && trace_.events().start_ns(link.launch) < backward_starts_[*step];
   }
 
+  bool is_reduce_scatter(const DeviceLink& link) const {
+    if (operation_named(trace_.name(link.activity)) == CollectiveKind::reduce_scatter) return true;
+    const ArgumentColumn& names = trace_.argument(Argument::collective_name);
+    EventId range = link.launch != EventId::none ? link.launch : link.op;
+    for (; range != EventId::none; range = tree_.parent(range)) {
+      const bool is_named =
+          operation_named(trace_.string(names.text(range))) == CollectiveKind::reduce_scatter ||
+          trace_.name(range).find("reduce_scatter") != std::string_view::npos;
+      if (is_named) return true;
+    }
+    return false;
+  }
+
   /// By what c10d says of it, by the range of its backend around the launch, else by its name.
   Purpose purpose_of_link(const DeviceLink& link) const {
     const ArgumentColumn& names = trace_.argument(Argument::collective_name);
@@ -162,6 +178,7 @@ class Purposes {
   const CallTree& tree_;
   std::vector<std::int64_t> backward_starts_;  // by step
   bool has_backward_ = false;
+  bool has_reduce_scatter_ = false;
 };
 
 const char* purpose_text(Purpose purpose) {
@@ -171,13 +188,25 @@ const char* purpose_text(Purpose purpose) {
   return kTexts[static_cast<std::size_t>(purpose)];
 }
 
-const char* all_reduce_remedy(const ExposedPurpose& exposed, bool has_backward, bool has_ddp) {
+/// Whether kernels for small messages are in use already.
+bool has_one_shot_kernels(const FindingFacts& facts) {
+  return std::ranges::any_of(facts.activities, [&](const DeviceLink* link) {
+    const std::string_view name = facts.trace.name(link->activity);
+    return name.find("oneshot") != std::string_view::npos ||
+           name.find("cross_device_reduce") != std::string_view::npos;
+  });
+}
+
+std::string all_reduce_remedy(const FindingFacts& facts, const ExposedPurpose& exposed,
+                              bool has_backward) {
   if (!has_backward) {
-    return "the trace has no backward pass to hide all-reduces behind; those of tensor parallelism "
-           "hold up the layer after them: use fewer ranks in a group, on faster links; one-shot or "
-           "fused all-reduce kernels for small messages; or two batches, of which one computes "
-           "while "
-           "the other communicates";
+    std::string remedy =
+        "the trace has no backward pass to hide all-reduces behind; those of tensor parallelism "
+        "hold up the layer after them: use fewer ranks in a group, on faster links; ";
+    if (!has_one_shot_kernels(facts)) {
+      remedy += "one-shot or fused all-reduce kernels for small messages; ";
+    }
+    return remedy + "or two batches, of which one computes while the other communicates";
   }
   if (share(exposed.before_backward_ns, exposed.ns) >= kNotable) {
     return "all-reduces of the forward pass hold up the layer after them, as in tensor "
@@ -185,20 +214,26 @@ const char* all_reduce_remedy(const ExposedPurpose& exposed, bool has_backward, 
            "parallelism, or products that overlap with their communication (async tensor "
            "parallelism)";
   }
-  if (!has_ddp) {
-    return "begin the all-reduces of gradients during the backward pass, as torch's "
-           "DistributedDataParallel does, or send less: 16 bits, gradient accumulation";
+  if (!facts.has_ddp) {
+    return "put gradients into fewer and larger all-reduces that begin during the backward pass, "
+           "as torch's DistributedDataParallel does with its buckets, or send less: 16 bits, "
+           "gradient accumulation";
   }
   return "overlap the all-reduce of gradients with the backward pass (DDP: bucket_cap_mb, "
          "gradient_as_bucket_view), or send less: 16 bits, gradient accumulation with no_sync()";
 }
 
-const char* remedy_of(Purpose purpose, const ExposedPurpose& exposed, bool has_backward,
-                      bool has_ddp) {
+std::string remedy_of(const FindingFacts& facts, Purpose purpose, const ExposedPurpose& exposed,
+                      const Purposes& purposes) {
+  const bool has_backward = purposes.has_backward();
   switch (purpose) {
     case Purpose::all_reduce:
-      return all_reduce_remedy(exposed, has_backward, has_ddp);
+      return all_reduce_remedy(facts, exposed, has_backward);
     case Purpose::sharding:
+      if (has_backward && !purposes.has_reduce_scatter()) {
+        return "gather less often, or while something else computes: what the next layer needs, "
+               "or an optimizer's updates while the next batch begins; use fewer ranks in a group";
+      }
       return has_backward
                  ? "gather parameters earlier (FSDP: backward_prefetch, forward_prefetch, "
                    "set_modules_to_forward_prefetch()), in larger units, or less often: "
@@ -206,9 +241,13 @@ const char* remedy_of(Purpose purpose, const ExposedPurpose& exposed, bool has_b
                  : "keep parameters whole if they fit, or gather those of the next layer while "
                    "this one computes; in tensor parallelism, use fewer ranks in a group";
     case Purpose::all_to_all:
-      return "exchange tokens or embeddings while something else computes: two micro batches that "
-             "take turns, shared experts meanwhile; balance the experts, and let a token's "
-             "experts be on few hosts";
+      if (facts.has_embedding_tables) {
+        return "exchange embeddings while something else computes, such as the dense layers or "
+               "another micro batch; shard large tables evenly, and exchange 16 or 8 bits";
+      }
+      return "exchange tokens while something else computes: two micro batches that take turns, "
+             "shared experts meanwhile; balance the experts, and let a token's experts be on few "
+             "hosts";
     case Purpose::pipeline:
       return "sends and receives are where the stages of a pipeline wait for each other (its "
              "bubble): use more micro batches per step, an interleaved or zero-bubble schedule, "
@@ -233,7 +272,7 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
   const GpuUse& device = *facts.device;
   const double part = share(device.exposed_communication_ns, device.window_ns);
   if (part < kCommunication) return std::nullopt;
-  const Purposes purposes(facts);
+  Purposes purposes(facts);
   const ExposedPurposes exposed = purposes.run();
   std::vector<Purpose> order;
   for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
@@ -257,11 +296,28 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
     const bool is_notable = of(purpose).ns >= kNotable * device.exposed_communication_ns;
     if (!is_notable && purpose != order.front()) continue;
     if (!finding.remedy.empty()) finding.remedy += "; ";
-    finding.remedy += remedy_of(purpose, of(purpose), purposes.has_backward(), facts.has_ddp);
+    finding.remedy += remedy_of(facts, purpose, of(purpose), purposes);
+  }
+  std::vector<TimeRange> times;
+  for (const ExposedPurpose& each : exposed) {
+    times.insert(times.end(), each.times.begin(), each.times.end());
+  }
+  std::ranges::sort(times, {}, &TimeRange::start);
+  std::vector<TimeRange> all;
+  for (const TimeRange& time : times) add_range(all, time);
+  const std::int64_t once =
+      ns_of_one_step(facts, DeviceTimes(facts.trace, facts.activities).exposed_communication(all));
+  if (once > 0) {
+    finding.evidence.push_back({"in one step", once, "ns", ""});
+    finding.remedy =
+        "most of it is in one step, as when NCCL sets up its connections: record "
+        "later steps as well; of the others: " +
+        finding.remedy;
   }
   finding.remedy += kWaitingIsUnknown;
-  return with_gain(facts, std::move(finding), device.exposed_communication_ns,
-                   "if all of it ran beside computation");
+  return with_gain(facts, std::move(finding), device.exposed_communication_ns - once,
+                   once > 0 ? "if all of it in the other steps ran beside computation"
+                            : "if all of it ran beside computation");
 }
 
 }  // namespace tbtrace::analyses

@@ -20,9 +20,6 @@ namespace tbtrace::analyses {
 namespace {
 
 constexpr double kExposedCopies = 0.10;
-/// Of the exposed time: what is of one step only is a single event.
-constexpr double kOfOneStep = 0.5;
-constexpr std::size_t kStepsForPattern = 3;
 
 struct CopyKind {
   bool is_memset = false;
@@ -87,18 +84,6 @@ std::string remedy_of(const CopyKind& kind, bool may_repeat) {
          "ops` has the operators that copy";
 }
 
-/// Whether not most of the exposed time is of one step.
-bool is_of_many_steps(const FindingFacts& facts, const std::vector<TimeRange>& exposed) {
-  const std::vector<StepTime>& steps = facts.steps.steps;
-  if (!facts.steps.has_steps() || steps.size() < kStepsForPattern) return true;
-  const RangeLengths lengths(exposed);
-  std::int64_t most = 0;
-  for (const StepTime& step : steps) {
-    most = std::max(most, lengths.within({step.start_ns, step.end_ns}));
-  }
-  return share(most, total_length(exposed)) <= kOfOneStep;
-}
-
 }  // namespace
 
 std::optional<Finding> exposed_copies(const FindingFacts& facts) {
@@ -139,7 +124,7 @@ std::optional<Finding> exposed_copies(const FindingFacts& facts) {
   Finding finding = {.id = "exposed_copies",
                      .title = first.is_memset ? "Memsets run while nothing computes"
                                               : "Copies run while nothing computes",
-                     .remedy = remedy_of(first, is_of_many_steps(facts, largest.times)),
+                     .remedy = remedy_of(first, ns_of_one_step(facts, largest.times) == 0),
                      .evidence = {},
                      .share = part};
   for (const auto& [kind, sum] : kinds) {

@@ -1,5 +1,8 @@
 #include "analyses/findings/exposed_time.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace tbtrace::analyses {
 
 DeviceTimes::DeviceTimes(const Trace& trace, const Activities& activities)
@@ -31,6 +34,18 @@ std::vector<TimeRange> DeviceTimes::exposed_communication(
 
 std::vector<TimeRange> DeviceTimes::exposed_copies(std::span<const TimeRange> copies) const {
   return difference(difference(copies, computation_), communication_);
+}
+
+std::int64_t ns_of_one_step(const FindingFacts& facts, std::span<const TimeRange> exposed) {
+  constexpr std::size_t kStepsForPattern = 3;
+  const std::vector<StepTime>& steps = facts.steps.steps;
+  if (!facts.steps.has_steps() || steps.size() < kStepsForPattern) return 0;
+  const RangeLengths lengths(exposed);
+  std::int64_t most = 0;
+  for (const StepTime& step : steps) {
+    most = std::max(most, lengths.within({step.start_ns, step.end_ns}));
+  }
+  return most > total_length(exposed) - most ? most : 0;
 }
 
 }  // namespace tbtrace::analyses

@@ -8,6 +8,7 @@
 #include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/findings/rules.h"
 #include "analyses/gpu/activities.h"
 #include "analyses/steps/rules.h"
 #include "base/time_ranges.h"
@@ -30,5 +31,9 @@ class DeviceTimes {
   std::vector<TimeRange> computation_;
   std::vector<TimeRange> communication_;
 };
+
+/// How much of exposed time is in the step that has most of it, if that is more than half and there
+/// are three steps or more; else 0. What is of one step only is a single event.
+std::int64_t ns_of_one_step(const FindingFacts& facts, std::span<const TimeRange> exposed);
 
 }  // namespace tbtrace::analyses

@@ -183,6 +183,7 @@ FindingFacts basic_facts(const Trace& trace, const StepBreakdown& steps,
       .memory = memory_growth(memory),
       .reserved = reserved_growth(trace, memory),
       .activities = {}};
+  facts.devices = gpus.size();
   if (!facts.device) return facts;
   for (DeviceProperties& device : trace.device_properties()) {
     if (device.id == facts.device->device) facts.properties = std::move(device);
@@ -230,8 +231,20 @@ void find_what_is_done(const analyses::Activities& activities, FindingFacts& fac
     facts.is_compiled = facts.is_compiled || name.find("Torch-Compiled Region") == 0 ||
                         name.find("CompiledFunction") != std::string_view::npos ||
                         name == "TorchDynamo Cache Lookup" || name.starts_with("triton_");
+    facts.has_frames = facts.has_frames || trace.events().is_python_frame(event);
+    facts.has_foreach_optimizer =
+        facts.has_foreach_optimizer || name.starts_with("aten::_foreach_");
+    facts.has_fused_optimizer = facts.has_fused_optimizer || name.starts_with("aten::_fused_");
+    facts.has_embedding_tables =
+        facts.has_embedding_tables || name.find("split_embedding") != std::string_view::npos;
     facts.has_ddp = facts.has_ddp || name.find("DistributedDataParallel") != std::string_view::npos;
   }
+  std::vector<TrackId> streams;
+  for (const DeviceLink* const link : activities) {
+    const TrackId stream = trace.events().track(link->activity);
+    if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
+  }
+  facts.streams = streams.size();
   std::size_t launched = 0;
   std::size_t by_graphs = 0;
   for (const DeviceLink* const link : activities) {

@@ -48,8 +48,14 @@ Times times_of(const FindingFacts& facts, CallsByName& names) {
   const std::span<const EventId> in_tree = call_tree_of(trace).ranges();
   std::vector<EventId> ranges(in_tree.begin(), in_tree.end());
   std::ranges::stable_sort(ranges, {}, [&](EventId event) { return events.start_ns(event); });
+  const auto is_in_steps = [&](TimeRange time) {
+    return std::ranges::any_of(facts.steps.steps, [&](const StepTime& step) {
+      return time.start < step.host_end_ns && step.host_start_ns < time.end;
+    });
+  };
   for (const EventId event : ranges) {
     const TimeRange time = {events.start_ns(event), events.end_ns(event)};
+    if (!is_in_steps(time)) continue;
     const HostMeaning meaning = causes.meaning(event);
     if (meaning.doing == Doing::decided && meaning.cause == IdleCause::host_communication) {
       add_range(times.communication, time);
@@ -73,7 +79,8 @@ Times times_of(const FindingFacts& facts, CallsByName& names) {
 std::optional<Finding> host_communication_of_steps(const FindingFacts& facts) {
   CallsByName names;
   const Times times = times_of(facts, names);
-  if (names.empty()) return std::nullopt;
+  // Without operators nothing says whether the program waits.
+  if (names.empty() || times.operators.empty()) return std::nullopt;
   const std::int64_t alone =
       total_length(intersection(difference(times.communication, times.operators), times.steps));
   const double its_share = share(alone, total_length(times.steps));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyses/findings/event_text.h"
+#include "analyses/findings/idle_remedies.h"
 #include "analyses/findings/rules.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
@@ -23,19 +24,24 @@ constexpr double kDataLoader = 0.05;
 constexpr double kLaunches = 0.15;
 constexpr double kIdle = 0.25;
 constexpr double kSmallCause = 0.01;  // of the idle time: not named one by one
-constexpr double kLargeCause = 0.2;   // of the idle time: with where the host was
 constexpr double kLongGap = 0.1;      // of the longest one: shorter gaps are not shown
 
 /// `cudaFree in aten::empty, train.py(46): forward`; with its time if there was more than that.
 std::string place_text(const IdleGap& gap) {
   constexpr double kNearlyAll = 0.9;
+  constexpr double kNotable = 0.25;
   if (gap.cause == IdleCause::unknown) return {};
   std::string text = name_text(gap.call);
   if (!gap.op.empty() && gap.op != gap.call) text += " in " + name_text(gap.op);
   if (!gap.line.empty() && gap.line != gap.call) {
     text += (text.empty() ? "" : ", ") + name_text(gap.line);
   }
-  if (!text.empty() && share(gap.call_ns, gap.ns) < kNearlyAll) {
+  const bool is_after = gap.cause == IdleCause::copies || gap.cause == IdleCause::synchronization;
+  if (is_after && !text.empty()) {
+    if (share(gap.host_ns, gap.ns) >= kNotable) {
+      text += ", then " + report::duration_text(gap.host_ns) + " in " + name_text(gap.host);
+    }
+  } else if (!text.empty() && share(gap.call_ns, gap.ns) < kNearlyAll) {
     text.insert(0, report::duration_text(gap.call_ns) + " in ");
   }
   return text;
@@ -56,7 +62,9 @@ Evidence gap_evidence(const Trace& trace, std::string what, const IdleGap& gap, 
 /// Where the host was, by share.
 void add_ranges(std::vector<Evidence>& evidence, const IdlePart& part) {
   for (const IdlePart::Range& range : part.ranges) {
-    evidence.push_back({"in " + name_text(range.name), range.ns, "ns", ""});
+    const bool is_after =
+        part.cause == IdleCause::copies || part.cause == IdleCause::synchronization;
+    evidence.push_back({(is_after ? "after " : "in ") + name_text(range.name), range.ns, "ns", ""});
   }
 }
 
@@ -88,8 +96,13 @@ std::vector<Evidence> idle_evidence(const FindingFacts& facts, const IdlePart& p
   std::vector<Evidence> evidence = {
       {"GPU idle " + std::string(idle_cause_text(part.cause)), part.ns, "ns", ""}};
   add_ranges(evidence, part);
-  evidence.push_back(gap_evidence(facts.trace, "most in one gap", part.largest, part.largest.ns,
-                                  place_text(part.largest)));
+  const char* what = "most in one gap";
+  if (share(part.largest.ns, part.ns) < kLongGap) {
+    evidence.push_back({"gaps", part.gaps, "", ""});
+    what = "for example";
+  }
+  evidence.push_back(
+      gap_evidence(facts.trace, what, part.largest, part.largest.ns, place_text(part.largest)));
   return evidence;
 }
 
@@ -165,15 +178,6 @@ constexpr auto kCauseRules = std::to_array<CauseRule>({
 
 bool always(const FindingFacts& /*facts*/) { return true; }
 
-/// Most of it is for page-locked memory, which the caching allocator of the device has no part in.
-bool is_of_host_memory(const IdlePart& part) {
-  return !part.ranges.empty() && part.ranges.front().name.find("Host") != std::string::npos;
-}
-
-bool is_of_optimizer(const IdlePart& part) {
-  return !part.ranges.empty() && part.ranges.front().name.starts_with("Optimizer.");
-}
-
 /// Without the largest part, if that is longer than the others together and there are three others:
 /// it is a single event, such as what a library does once.
 std::int64_t pattern_ns(const IdlePart& part) {
@@ -195,23 +199,9 @@ std::optional<Finding> found(const FindingFacts& facts) {
   if (!is_enough) return std::nullopt;
   Finding finding = {.id = kIts.id,
                      .title = kIts.title,
-                     .remedy = kIts.remedy,
+                     .remedy = idle_remedy(facts, part, kIts.remedy),
                      .evidence = idle_evidence(facts, part),
                      .share = its_share};
-  if (kIts.cause == IdleCause::allocation && is_of_host_memory(part)) {
-    finding.remedy =
-        "keep page-locked memory instead of allocating it again: pin_memory=True of the data "
-        "loader, or a buffer of your own that copies use again";
-  }
-  if (kIts.cause == IdleCause::code && is_of_optimizer(part)) {
-    finding.remedy =
-        "use the optimizer's fused implementation (fused=True, else foreach=True), or compile its "
-        "step";
-  } else if (kIts.cause == IdleCause::code && !facts.trace.is_set("with_stack")) {
-    finding.remedy =
-        "record with Python stacks (with_stack=True) to see what it does there; then make that "
-        "cheaper, or do it while the GPU is busy";
-  }
   if (!kIts.has_gain) {
     finding.evidence.push_back({"all idle time of the GPU", facts.device->idle_ns, "ns", ""});
   }
@@ -233,6 +223,7 @@ std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
     finding.share = share(part.ns, facts.device->window_ns);
     if (!costs(*facts.device, part.ns, kDataLoader)) return std::nullopt;
     finding.evidence = idle_evidence(facts, part);
+    finding.remedy = idle_remedy(facts, part, finding.remedy);
     return with_gain(facts, std::move(finding), part.ns, "GPU idle meanwhile");
   }
   std::int64_t waited = 0;
@@ -253,29 +244,8 @@ std::optional<Finding> host_communication(const FindingFacts& facts) {
 }
 
 bool has_small_kernels(const FindingFacts& facts) {
+  if (computes_on_cpu(facts.device->idle(IdleCause::launches))) return false;
   return facts.kernels.kernels > 0 && facts.kernels.under_10_us * 2 >= facts.kernels.kernels;
-}
-
-/// A compiled program need not be told to compile, nor one with graphs to use graphs.
-std::string without_what_is_done(const FindingFacts& facts, std::string_view first) {
-  std::string remedy(first);
-  if (!facts.is_compiled) remedy += ", torch.compile";
-  if (facts.can_use_graphs) remedy += ", CUDA graphs";
-  return remedy;
-}
-
-/// DistributedDataParallel sends its buffers as one tensor, which it then takes apart.
-std::string launch_remedy(const FindingFacts& facts) {
-  std::string remedy = "take work off the launching thread: less Python between operators";
-  const bool is_of_buffers = facts.has_ddp && facts.device->idle(IdleCause::launches).largest.op ==
-                                                  "aten::unflatten_dense_tensors";
-  if (is_of_buffers) {
-    remedy =
-        "broadcast buffers less often (DistributedDataParallel does before each forward pass; "
-        "broadcast_buffers=False); " +
-        remedy;
-  }
-  return remedy;
 }
 
 /// Whether launches are late as a rule: one long gap is a single event.
@@ -304,50 +274,74 @@ std::optional<Finding> small_kernels(const FindingFacts& facts) {
 
 std::optional<Finding> launch_bound(const FindingFacts& facts) {
   if (!facts.device || has_small_kernels(facts)) return std::nullopt;
-  return launches(facts, {.id = "launch_bound",
-                          .title = "The host launches kernels too late",
-                          .remedy = without_what_is_done(facts, launch_remedy(facts)),
-                          .evidence = {}});
-}
-
-/// HolisticTraceAnalysis calls gaps below 30 us the device's own delay.
-bool is_short_delay(const IdlePart& part) {
-  return part.ns < GpuOptions().kernel_wait_limit_ns * static_cast<std::int64_t>(part.gaps);
+  const IdlePart part = facts.device->idle(IdleCause::launches);
+  return launches(
+      facts, {.id = "launch_bound",
+              .title = computes_on_cpu(part) ? "The GPU waits while operators compute on the CPU"
+                                             : "The host launches kernels too late",
+              .remedy = launch_remedy(facts, part),
+              .evidence = {}});
 }
 
 /// For most of the idle time that comes again; what has a finding of its own is mended there.
-std::string idle_remedy(const FindingFacts& facts) {
-  const bool has_stacks = facts.trace.is_set("with_stack");
-  const auto most = std::ranges::find_if(facts.device->idle_causes, [](const IdlePart& part) {
+std::string remedy_of_all(const FindingFacts& facts) {
+  const GpuUse& device = *facts.device;
+  const auto most = std::ranges::find_if(device.idle_causes, [](const IdlePart& part) {
     return !is_once(part.cause) && part.cause != IdleCause::unrecorded_work;
   });
+  std::int64_t longest_ns = 0;
+  for (const IdleGap& gap : device.longest_gaps) longest_ns += gap.gap_end_ns - gap.gap_start_ns;
+  // Where most of it is between many operators, the longest gaps say little.
+  const bool are_many = longest_ns < usual_idle_ns(device) / 2;
   switch (most->cause) {
     case IdleCause::nothing_recorded:
-      return has_stacks
-                 ? "look at what the host does in the longest gaps: the recording has no "
-                   "range there, not even a Python function"
-                 : "record with Python stacks (with_stack=True) to see what the host does in "
-                   "the longest gaps";
+      if (facts.has_frames) {
+        return "look at the longest gaps: the recording has no range there, not even a Python "
+               "function";
+      }
+      return are_many ? "most of it is in many short gaps between operators: " +
+                            without_what_is_done(facts, "larger batches, fused operators") +
+                            "; Python stacks (with_stack=True) show what the host does there"
+                      : "record with Python stacks (with_stack=True) to see what the host does in "
+                        "the longest gaps";
     case IdleCause::unknown:
       return "see tbtrace check: without the launches nothing says why the GPU waits";
     case IdleCause::device:
-      if (is_short_delay(*most)) {
-        return "the host is in time, but the GPU takes a while to begin each of its short "
-               "kernels: " +
-               without_what_is_done(facts, "use larger batches, fused operators");
-      }
-      return "the host is in time: look for what its streams wait for, such as events, other "
-             "streams and other ranks";
+      return device_remedy(facts, *most);
     case IdleCause::launches:
-      if (are_late(*facts.device, *most)) break;
-      return "look at what the host does in the longest gaps";
+      if (!are_late(device, *most)) return launch_remedy(facts, *most);
+      return has_small_kernels(facts) ? "begin with small_kernels" : "begin with launch_bound";
+    case IdleCause::data:
+      return "begin with data_loader_bound";
     default:
       break;
   }
   const auto rule = std::ranges::find(kCauseRules, most->cause, &CauseRule::cause);
-  const bool has_finding =
-      rule == kCauseRules.end() || costs(*facts.device, most->ns, rule->threshold);
-  return has_finding ? "see its causes, each with what to do about it" : rule->remedy;
+  return costs(device, most->ns, rule->threshold) ? "begin with " + std::string(rule->id)
+                                                  : idle_remedy(facts, *most, rule->remedy);
+}
+
+/// The longest gaps, those that are alike once.
+void add_longest_gaps(const FindingFacts& facts, std::vector<Evidence>& evidence) {
+  const std::vector<IdleGap>& gaps = facts.device->longest_gaps;
+  const auto length = [](const IdleGap& gap) { return gap.gap_end_ns - gap.gap_start_ns; };
+  const auto are_alike = [&](const IdleGap& one, const IdleGap& other) {
+    return one.cause == other.cause && one.call == other.call && one.op == other.op &&
+           one.line == other.line &&
+           event_name(facts.trace, one.ended_by) == event_name(facts.trace, other.ended_by);
+  };
+  for (auto gap = gaps.begin(); gap != gaps.end(); ++gap) {
+    const auto is_like = [&](const IdleGap& other) { return are_alike(*gap, other); };
+    const bool is_known = std::any_of(gaps.begin(), gap, is_like);
+    if (is_known || gap->cause == IdleCause::unrecorded_work) continue;
+    if (share(length(*gap), length(gaps.front())) < kLongGap) continue;
+    std::string host = gap->ns < length(*gap) ? report::duration_text(gap->ns) + " " : "";
+    host += idle_cause_text(gap->cause);
+    if (const std::string place = place_text(*gap); !place.empty()) host += ": " + place;
+    evidence.push_back(gap_evidence(facts.trace, "gap", *gap, length(*gap), host));
+    const auto more = std::count_if(gap + 1, gaps.end(), is_like);
+    if (more > 0) evidence.back().event += "; " + std::to_string(more) + " more like it";
+  }
 }
 
 /// All idle time, whatever the cause; other rules have parts of it.
@@ -356,8 +350,10 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
   const GpuUse& device = *facts.device;
   const std::int64_t idle_ns = device.idle_ns - device.idle(IdleCause::unrecorded_work).ns;
   Finding finding = {.id = "low_gpu_utilization",
-                     .title = "The GPU is idle",
-                     .remedy = idle_remedy(facts),
+                     .title = facts.devices > 1
+                                  ? "GPU " + std::to_string(device.device) + " is idle"
+                                  : "The GPU is idle",
+                     .remedy = remedy_of_all(facts),
                      .evidence = {{"GPU idle", idle_ns, "ns", ""}},
                      .share = share(idle_ns, device.window_ns)};
   std::int64_t small = 0;
@@ -367,28 +363,12 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
       small += part.ns;
       continue;
     }
-    // Where the host was; of a small part that says little.
-    std::string text;
-    const bool is_large = share(part.ns, idle_ns) >= kLargeCause;
-    if (is_large && part.cause != IdleCause::unknown && !part.ranges.empty()) {
-      text = "most in " + name_text(part.ranges.front().name);
-    }
-    finding.evidence.push_back(
-        {std::string(idle_cause_text(part.cause)), part.ns, "ns", std::move(text)});
+    finding.evidence.push_back({std::string(idle_cause_text(part.cause)), part.ns, "ns", ""});
   }
   if (small > 0) {
     finding.evidence.push_back({"for other causes", small, "ns", ""});
   }
-  for (const IdleGap& gap : device.longest_gaps) {
-    if (gap.cause == IdleCause::unrecorded_work) continue;
-    const std::int64_t length = gap.gap_end_ns - gap.gap_start_ns;
-    const IdleGap& longest = device.longest_gaps.front();
-    if (share(length, longest.gap_end_ns - longest.gap_start_ns) < kLongGap) continue;
-    std::string host = gap.ns < length ? report::duration_text(gap.ns) + " " : "";
-    host += idle_cause_text(gap.cause);
-    if (const std::string place = place_text(gap); !place.empty()) host += ": " + place;
-    finding.evidence.push_back(gap_evidence(facts.trace, "gap", gap, length, host));
-  }
+  add_longest_gaps(facts, finding.evidence);
   const std::int64_t gained = usual_idle_ns(device);
   return with_gain(facts, std::move(finding), gained,
                    gained == idle_ns ? "all idle time of the GPU"

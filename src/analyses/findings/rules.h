@@ -63,6 +63,12 @@ struct FindingFacts {
   std::optional<DeviceProperties> properties;
   bool is_compiled = false;  ///< by torch.compile, at least in part
   bool has_ddp = false;      ///< torch's DistributedDataParallel, by its ranges
+  bool has_frames = false;   ///< Python functions were recorded
+  bool has_foreach_optimizer = false;
+  bool has_fused_optimizer = false;
+  bool has_embedding_tables = false;  ///< FBGEMM's, as recommenders have them
+  std::size_t devices = 0;            ///< of the trace
+  std::size_t streams = 0;            ///< of the device, with work
   /// The device is CUDA's or HIP's, and less than half of its work is launched by graphs.
   bool can_use_graphs = false;
   MatrixKernels kernels;

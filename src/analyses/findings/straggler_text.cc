@@ -183,8 +183,8 @@ std::string_view straggler_remedy(StragglerCause cause) {
     case StragglerCause::unknown:
       break;
   }
-  return "record this rank with Python stacks (with_stack=True), and look at what else runs on its "
-         "host";
+  return "compare the lines of this rank in the late steps with those of another one (they need "
+         "Python stacks: with_stack=True), and look at what else runs on its host";
 }
 
 std::string stragglers_json(std::span<const Straggler> stragglers) {

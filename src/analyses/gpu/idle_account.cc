@@ -324,6 +324,7 @@ class Accounts {
       span.cause = IdleCause::other_device;
     } else {
       span.cause = doing == Doing::works ? IdleCause::launches : IdleCause::code;
+      span.is_on_cpu = computes_on_host(host);
     }
     return span;
   }

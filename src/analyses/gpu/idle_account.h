@@ -23,6 +23,7 @@ struct IdleSpan {
   EventId call = EventId::none;   ///< what decided, for causes before IdleCause::launches
   EventId range = EventId::none;  ///< the range that the host was in; none if none counts
   std::uint32_t gap = 0;          ///< its number in the account
+  bool is_on_cpu = false;         ///< of launches: an operator that computes on the CPU
 };
 
 /// Of one device.

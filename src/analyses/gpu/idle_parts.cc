@@ -87,6 +87,11 @@ EventId named(const IdleSpan& span) {
   return is_call && span.call != EventId::none ? span.call : span.range;
 }
 
+/// Whether the host lost the time in a wait, and does something else by now.
+bool is_wait(IdleCause cause) {
+  return cause == IdleCause::copies || cause == IdleCause::synchronization;
+}
+
 /// Sums up the spans of an account, by start.
 class Parts {
  public:
@@ -100,6 +105,10 @@ class Parts {
     const auto cause = static_cast<std::size_t>(span.cause);
     const std::int64_t ns = part.end - part.start;
     parts_[cause].ns += ns;
+    if (span.is_on_cpu) parts_[cause].cpu_operators_ns += ns;
+    const bool is_outside = span.cause == IdleCause::allocation && span.call != EventId::none &&
+                            operator_around(trace_, span.call) == EventId::none;
+    if (is_outside) parts_[cause].outside_operators_ns += ns;
     if (span.gap != gap_) {
       end_gap();
       gap_ = span.gap;
@@ -196,6 +205,8 @@ class Parts {
     const TimeRange time = {std::max(gap.gap_start_ns + origin, window.start),
                             std::min(gap.gap_end_ns + origin, window.end)};
     std::unordered_map<EventId, std::int64_t> times;
+    std::unordered_map<EventId, std::int64_t> after;  // the wait
+    EventId host = EventId::none;
     auto span = std::ranges::partition_point(
         account.spans, [&](const IdleSpan& each) { return each.time.end <= time.start; });
     EventId most = EventId::none;
@@ -203,6 +214,13 @@ class Parts {
     std::int64_t most_ns = 0;
     for (; span != account.spans.end() && span->time.start < time.end; ++span) {
       if (span->cause != gap.cause || named(*span) == EventId::none) continue;
+      if (span->call != span->range && span->range != EventId::none && is_wait(gap.cause)) {
+        const std::int64_t ns = after[span->range] += span->time.end - span->time.start;
+        if (ns > gap.host_ns) {
+          gap.host_ns = ns;
+          host = span->range;
+        }
+      }
       const std::int64_t ns = times[named(*span)] += span->time.end - span->time.start;
       if (ns <= most_ns) continue;
       most_ns = ns;
@@ -211,6 +229,7 @@ class Parts {
           gap.cause < IdleCause::launches || span->range == EventId::none ? most : span->range;
     }
     if (most == EventId::none) return;
+    if (host != EventId::none) gap.host = trace_.name(host);
     gap.call = trace_.name(most);
     gap.call_ns = most_ns;
     const CallTree& tree = call_tree_of(trace_);
@@ -267,6 +286,8 @@ void join_idle_parts(std::vector<IdlePart>& all, const std::vector<IdlePart>& mo
       continue;
     }
     add_bounded(same->ns, part.ns);
+    add_bounded(same->cpu_operators_ns, part.cpu_operators_ns);
+    add_bounded(same->outside_operators_ns, part.outside_operators_ns);
     if (part.largest.ns > same->largest.ns) same->largest = part.largest;
   }
   std::ranges::stable_sort(all, std::ranges::greater(), &IdlePart::ns);

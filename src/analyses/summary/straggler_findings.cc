@@ -98,7 +98,7 @@ void explain_communication(Finding& finding, const RankWaits& waits,
     whom += "rank " + std::to_string(result.pauses.front().rank) + " in step " +
             std::to_string(result.pauses.front().step);
   } else {
-    whom += "`tbtrace collectives` says for which";
+    whom += "`tbtrace collectives` has the waits of each rank";
   }
   finding.remedy = waiting >= kNearlyAll ? whom : whom + "; " + finding.remedy;
 }

@@ -374,6 +374,22 @@ std::vector<writers::SharedFinding> with_parts_after(std::vector<writers::Shared
   return ordered;
 }
 
+/// Of a device that did next to nothing, there is nothing to find.
+std::string little_work_text(const TraceSummary& summary) {
+  constexpr double kLittle = 0.01;
+  const GpuUse all = writers::all_devices(summary);
+  if (all.window_ns == 0 || share(all.busy_ns, summary.run.window_ns) >= kLittle) return {};
+  return "The " + std::string(report::device_word(summary.run.device_type)) + " worked for " +
+         cell("time_ns", all.busy_ns) + " of " + cell("time_ns", summary.run.window_ns) +
+         ": too little to judge. ";
+}
+
+/// The first figure is what the others add up to, of the finding about all idle time.
+std::string figures_text(const Finding& finding, const std::vector<std::string>& figures) {
+  if (finding.id != "low_gpu_utilization" || figures.size() < 2) return joined(figures);
+  return figures.front() + ": " + joined({figures.begin() + 1, figures.end()});
+}
+
 /// A finding takes three lines: what, evidence, remedy. Parts of one follow it, indented.
 std::string findings_part(const std::vector<TraceSummary>& summaries) {
   std::string text;
@@ -407,14 +423,15 @@ std::string findings_part(const std::vector<TraceSummary>& summaries) {
     if (!evidence.empty()) {
       const std::string steps =
           finding.steps > 1 ? "in " + std::to_string(finding.steps) + " steps: " : "";
-      text += cell("text", indent + "    " + steps + joined(evidence)) + "\n";
+      text += cell("text", indent + "    " + steps + figures_text(finding, evidence)) + "\n";
     }
     text += events + indent + "    -> " + finding.remedy + "\n";
   }
-  if (!text.empty()) return "\nFindings, by what can be gained:\n" + text;
+  if (!text.empty()) return "\nFindings:\n" + text;
   // Nothing is what a damaged trace has most of.
   if (has_error(summaries)) return "\nNo findings, because of the errors above.\n";
-  return "\nNo findings. Looked for: " + joined(summaries.front().looked_for) +
+  const std::string little = little_work_text(summaries.front());
+  return "\nNo findings. " + little + "Looked for: " + joined(summaries.front().looked_for) +
          " (docs/findings.md has the thresholds).\n";
 }
 
