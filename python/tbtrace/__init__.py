@@ -15,6 +15,7 @@ from typing import Any as _Any
 
 from tbtrace import _paths, _tbtrace
 from tbtrace._handler import tensorboard_trace_handler
+from tbtrace._record import Recording, record
 from tbtrace._signatures import with_signature as _with_signature
 from tbtrace._signatures import with_signatures as _with_signatures
 from tbtrace._tbtrace import (
@@ -65,6 +66,7 @@ __all__ = [
     "Operators",
     "Partial",
     "RankRecord",
+    "Recording",
     "Report",
     "Summary",
     "Table",
@@ -84,6 +86,7 @@ __all__ = [
     "rank_record",
     "ranks",
     "read",
+    "record",
     "tables",
     "tensorboard_trace_handler",
     "views",
@@ -105,6 +108,13 @@ def __getattr__(name: str) -> _Any:
         except ModuleNotFoundError as missing:
             raise AttributeError(f"tbtrace.{name} needs {missing.name}: pip install {missing.name}") from missing
     raise AttributeError(f"module 'tbtrace' has no attribute '{name}'")
+
+
+def load_ipython_extension(shell: _Any) -> None:
+    """`%load_ext tbtrace` calls it: afterwards `%%tbtrace` records a notebook's cell."""
+    from tbtrace._magic import load
+
+    load(shell)
 
 
 def __dir__() -> list[str]:

@@ -23,6 +23,8 @@ from typing import Any
 
 from tbtrace.__main__ import program
 from tbtrace._paths import output
+from tbtrace._recording.export import write_trace
+from tbtrace._recording.processes import rank_and_size
 
 __all__ = ["TraceHandler", "trace_handler"]  # the callbacks need packages that may not be there
 
@@ -53,10 +55,10 @@ class TraceHandler:
 
     def __call__(self, profiler: Any) -> None:
         with _warning("a recording was not written to %s", self.folder):
-            rank, ranks = _rank_and_ranks()
+            rank, ranks = rank_and_size()
             place = os.path.join(self.folder, f"iteration_{profiler.step_num}")
             os.makedirs(place, exist_ok=True)
-            _export(profiler, os.path.join(place, f"rank{rank}.json"))
+            write_trace(profiler, os.path.join(place, f"rank{rank}.json"))
             if rank == 0 and self._report:
                 self._last, self._ranks = place, ranks
                 self._register()
@@ -223,29 +225,6 @@ def _framework(needs_it: str, *names: str) -> Any:
             return importlib.import_module(name)
     package = names[0].split(".")[0]
     raise ModuleNotFoundError(f"{__name__}.{needs_it} needs {package}: pip install {package}", name=package)
-
-
-def _rank_and_ranks() -> tuple[int, int]:
-    """This process's rank, and how many there are: by torch.distributed, else by the environment that launchers set."""
-    distributed = getattr(sys.modules.get("torch"), "distributed", None)
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    return int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-
-
-def _export(profiler: Any, path: str) -> None:
-    """Writes the trace. It appears when it is complete."""
-    import tempfile
-
-    folder, name = os.path.split(path)
-    with tempfile.TemporaryDirectory(
-        dir=folder, prefix=".", suffix=".tbtrace-partial", ignore_cleanup_errors=True
-    ) as place:
-        unfinished = os.path.join(place, name)
-        profiler.export_chrome_trace(unfinished)
-        if not os.path.exists(unfinished):  # Kineto does not raise, but prints to standard error
-            raise OSError("torch could not write its trace there; check the free space")
-        os.replace(unfinished, path)
 
 
 def _rank_files(folder: str) -> dict[str, tuple[int, int]]:
