@@ -30,6 +30,26 @@ function(tbtrace_embed_text output variable input)
   tbtrace_write_if_new("${output}" "${header}")
 endfunction()
 
+# tbtrace_embed_files(OUTPUT VARIABLE FILE...) writes a header OUTPUT that holds the files as
+# `inline constexpr std::pair<std::string_view, std::string_view> tbtrace::VARIABLE[]`: names without folders, and texts.
+# The headers of the texts lie beside it.
+function(tbtrace_embed_files output variable)
+  get_filename_component(folder "${output}" DIRECTORY)
+  set(includes "")
+  set(rows "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name "${file}" NAME)
+    string(MAKE_C_IDENTIFIER "${variable}_${name}" text)
+    tbtrace_embed_text("${folder}/${text}.h" ${text} "${file}")
+    string(APPEND includes "#include \"${text}.h\"\n")
+    string(APPEND rows "    {\"${name}\", ${text}},\n")
+  endforeach()
+  string(CONCAT header "// Files of the build.\n#pragma once\n\n#include <string_view>\n#include <utility>\n\n${includes}\n"
+    "namespace tbtrace {\n\ninline constexpr std::pair<std::string_view, std::string_view> ${variable}[] = {\n${rows}};\n\n"
+    "}  // namespace tbtrace\n")
+  tbtrace_write_if_new("${output}" "${header}")
+endfunction()
+
 # tbtrace_write_if_new(OUTPUT TEXT) writes a file, unless it has this text already.
 function(tbtrace_write_if_new output text)
   set(old "")

@@ -39,6 +39,7 @@ struct Command {
 /// All verbs, in the order of the help.
 std::vector<Command> commands();
 
+Command record_command();
 Command summary_command();
 Command ops_command();
 Command flamegraph_command();

@@ -33,8 +33,9 @@ void add_option_for(const Command& longer, std::vector<Command>& all) {
 }  // namespace
 
 std::vector<Command> commands() {
-  std::vector<Command> all = {summary_command(), open_command(), report_command(),
-                              diff_command(),    ops_command(),  flamegraph_command()};
+  std::vector<Command> all = {record_command(),    summary_command(), open_command(),
+                              report_command(),    diff_command(),    ops_command(),
+                              flamegraph_command()};
   for (const TableDescription* const table : tables()) {
     if (table->make == nullptr) continue;
     all.push_back(table->name == "flops" ? flops_command() : table_command(*table));

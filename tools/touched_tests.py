@@ -24,7 +24,7 @@ EVERYTHING = "."
 NOT_HERE = re.compile(r"(benchmarks|examples(?!/traces)|integrations|python|tests/(e2e|examples|gpu|integrations|libtorch"
                       r"|package|python|rules))/|[^/]+$|\.ci/|tools/\w+\.(sh|py)$")
 OF_COMMAND_LINE = {"cli", "golden"}  # what it prints, whose schemas are in docs/
-OF_PROGRAMS = OF_COMMAND_LINE | {"cases", "fuzz", "oracle", "reference"}
+OF_PROGRAMS = OF_COMMAND_LINE | {"cases", "fuzz", "oracle", "recording", "reference"}
 
 
 def folders_included(file, layers, seen):
@@ -82,6 +82,8 @@ def touched(files):
             src.add(layers.folder_of(file.removeprefix("src/")))
         elif parts[0] == "include" and parts[-1] in OWNER:
             src.add(OWNER[parts[-1]])
+        elif parts[:3] == ["python", "tbtrace", "_recording"]:
+            tests.add("recording")  # the command line has them too
         elif parts[0] == "docs":
             tests |= OF_COMMAND_LINE
         elif parts[0] == "tools" and file.endswith((".h", ".cc")):

@@ -179,7 +179,7 @@ class Completions(unittest.TestCase):
         for verb in described.verbs(PROGRAM):
             if verb in ("tensorboard", "recover"):
                 continue  # becomes a server; takes journals (recover_test.py)
-            inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2}.get(verb, [str(SOUND)])
+            inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
                     output = self.folder / f"output{tried}"

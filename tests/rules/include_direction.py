@@ -41,6 +41,9 @@ COMPATIBILITY = {"analyses/compat/plugin": {"analyses/compat"}}
 # Headers of src/ that the Python module includes besides the public ones.
 OF_PYTHON = {"base/utf8.h", "live/cycle_log.h", "partials/content.h", "trace/issues.h"}
 
+# Headers that the build makes for the command line.
+OF_TOOLS = {"recording_files.h"}
+
 # Library: the rooms that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {
     "simdjson": {"base", "wire"},
@@ -122,7 +125,7 @@ def check(root, file, folder, layers, used):
                 if owner not in allowed:
                     problems.append(f"{where}, the contract of {owner}, which {folder} does not use")
         elif mark == '"' and not layers:
-            if folder == "python" and path in OF_PYTHON:
+            if path in {"python": OF_PYTHON, "tools": OF_TOOLS}.get(folder, ()):
                 continue
             if "/" in path or not (file.parent / path).exists():
                 problems.append(f"{where}; {folder} includes only <tbtrace/...> and its own headers")
