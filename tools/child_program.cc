@@ -106,8 +106,8 @@ int end_like(const ProgramEnd& end) {
   if (end.signal == 0) return end.exit_code;
   const rlimit none = {};
   ::setrlimit(RLIMIT_CORE, &none);  // this process has done nothing wrong
-  ::signal(end.signal, SIG_DFL);
-  ::raise(end.signal);
+  static_cast<void>(::signal(end.signal, SIG_DFL));
+  static_cast<void>(::raise(end.signal));
   return 128 + end.signal;
 }
 
