@@ -38,6 +38,7 @@ RANKS = TRAINING + """
 torch.distributed.init_process_group("gloo")
 model = torch.nn.parallel.DistributedDataParallel(model)
 for number in range(9): step()
+__import__("time").sleep(0.5)  # torch 2.14 aborts if a thread of gloo drops a Python object while the process ends
 torch.distributed.destroy_process_group()
 """
 SPAWNED = TRAINING + """
