@@ -36,6 +36,7 @@ build_packages=(
   libarchive13      # zip, tar, xz and bzip2; opened at run time
   dpkg-dev file     # tools/package.sh
   nasm              # tools/release.sh
+  unicode-data      # tools/wheel.sh
   python3-dev python3-venv   # the Python package
 )
 test_packages=(

@@ -152,7 +152,7 @@ int run(const OptionParser& parser) {
   const std::string install = " -m pip install '.[tensorboard]'";
   if (python.empty()) {
     console.error("tensorboard",
-                  "there is no Python in PATH; install Python 3.11 or later, then in a clone of "
+                  "there is no Python in PATH; install Python 3.10 or later, then in a clone of "
                   "tbtrace: python3" +
                       install);
     return kUnreadableInput;

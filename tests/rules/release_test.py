@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPTS = ("release.sh", "release_libraries.sh", "wheel.sh", "package.sh")
+SCRIPTS = ("release.sh", "release_libraries.sh", "wheel.sh", "package.sh", "old_glibc/make_stubs.sh")
 INSTRUCTIONS = {"FROM", "COPY", "USER", "WORKDIR", "ENTRYPOINT", "CMD"}
 VERSION = re.search(r'TBTRACE_VERSION "([0-9.]+)"', (ROOT / "include/tbtrace/version.h").read_text())[1]
 
@@ -33,6 +33,21 @@ class Release(unittest.TestCase):
                 self.assertEqual(done.returncode, 1, arguments)
                 self.assertTrue(done.stderr.startswith("release: takes OUT"), done.stderr)
             self.assertEqual(list(pathlib.Path(scratch).iterdir()), [])
+
+    def test_wheels_are_made_only_of_what_is_named_right(self):
+        for arguments, said in ((["--nothing"], "wheel: takes --python "), (["--python"], "wheel: takes --python "),
+                                (["--python", "/no/python"], "wheel: there is no /no/python")):
+            done = subprocess.run(["bash", ROOT / "tools/wheel.sh", *arguments], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertTrue(done.stderr.startswith(said), done.stderr)
+
+    def test_functions_of_newer_glibcs_wait_until_their_time(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            program = f"{scratch}/waits"
+            subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program, ROOT / "tools/old_glibc/newer_functions.c",
+                            ROOT / "tests/rules/old_glibc_waits.c"], check=True)
+            done = subprocess.run([program], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
 
     def test_the_container_runs_the_program_that_is_made(self):
         lines = (ROOT / "tools/Containerfile").read_text().splitlines()
