@@ -2,7 +2,7 @@
 # Makes what a release consists of: the program for any Linux, its Debian package, a container file, a bill of materials
 # and checksums.
 #   tools/release.sh OUT            into the folder OUT, which is made anew
-#   tools/release.sh OUT --wheel    and the wheel of tools/wheel.sh, which compiles everything a second time
+#   tools/release.sh OUT --wheel    and the wheels of tools/wheel.sh, which compiles everything a second time
 # tools/setup.sh installs what this needs; the sources of some libraries are Debian's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -90,10 +90,13 @@ logged dpkg-deb --root-owner-group -Zxz --build "$staged" "$out"
 dpkg-deb --fsys-tarfile "$out"/*.deb | tar -xO ./usr/bin/tbtrace | cmp - "$program" || fail "the package has another program"
 
 cp tools/Containerfile "$out"
+bill=(--static "$libraries")
 if $with_wheel; then
+  rm -rf wheels
   tools/wheel.sh
-  cp wheels/tbtrace-"$version"-*"_$architecture.whl" "$out"
+  cp wheels/tbtrace-"$version"-*.whl "$out"
+  bill+=(--wheel "$PWD/build-wheel/materials")
 fi
-tools/release_materials.py --static "$libraries" "$version" >"$out/tbtrace-$version.cdx.json"
+tools/release_materials.py "${bill[@]}" "$version" >"$out/tbtrace-$version.cdx.json"
 (cd "$out" && sha256sum -- * >SHA256SUMS)
 (cd "$out" && stat -c '%s %n' -- *)
