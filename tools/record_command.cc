@@ -164,7 +164,7 @@ void say_files(const std::string& logs, const std::string& what,
     console.message(logs, counted(static_cast<int>(paths.size()), what));
     return;
   }
-  for (const std::string& path : paths) console.message(short_path(path), what);
+  for (const std::string& path : paths) console.message(short_path(path), what + " written");
 }
 
 /// Runs a verb on the traces, with its results on standard error.
