@@ -47,7 +47,7 @@ export function findingCard(finding, page, heading = "h3") {
   const severity = finding.severity === "warning" ? "warning" : "info";
   const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
   const target = findingViews.get(finding.id);
-  return h("article", { class: `card ${severity}${finding.part_of ? " part" : ""}` },
+  return h("article", { class: `card ${severity}${finding.part_of ? " cause" : ""}` },
     h("div", { class: "headline" }, severityBadge(severity), h(heading, null, finding.title),
       finding.share === null || finding.share === undefined ? null
         : h("span", { class: "figure" }, formatValue(finding.share, "share"),
