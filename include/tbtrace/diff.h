@@ -211,6 +211,8 @@ struct Diff {
   bool is_same_recording = false;
   DiffVerdict verdict = DiffVerdict::inconclusive;
   std::string why;  ///< what the verdict rests on, a sentence for people
+  /// What changed and what explains it; empty if the sides are not comparable or the same.
+  std::string sentence;
   StepChange step;
   std::vector<std::string> base_names;  ///< of the runs
   std::vector<std::string> new_names;

@@ -99,6 +99,9 @@ void bind_diff(nb::module_& module) {
           "why", [](const PythonDiff& self) { return self.diff->why; },
           "What the verdict rests on, a sentence or two.")
       .def_prop_ro(
+          "sentence", [](const PythonDiff& self) { return self.diff->sentence; },
+          "What changed and what explains it; empty if the sides are not comparable or the same.")
+      .def_prop_ro(
           "comparable",
           [](const PythonDiff& self) {
             return std::string(comparable_name(self.diff->comparable));

@@ -57,7 +57,7 @@ import { stackModel, stackTotals } from "../data/stacks.js";
  * @typedef {object} Comparison
  * @property {string} schema
  * @property {{base: string[], new: string[], comparable: string, reasons: string[],
- *   verdict: string, why: string, step: DiffStep, rows: DiffRow[],
+ *   verdict: string, why: string, sentence: string, step: DiffStep, rows: DiffRow[],
  *   quantities: {name: string, base: number | null, new: number | null}[]}} diff
  * @property {{by: string, rows: number, change_ns: number}[]} left_out
  * @property {DifferenceStacks[]} stacks

@@ -89,7 +89,8 @@ function verdictCard(comparison) {
       h("h2", { class: "figure" }, `Step: ${formatValue(step.base_ns, "ns")} before, ${
         formatValue(step.new_ns, "ns")} now, ${relativeChange(step.base_ns, step.new_ns) || "\u2013"}`,
         interval ? h("small", null, ` (${interval})`) : null)),
-    circumstances, h("p", null, diff.why), stepBars(comparison), mostly(comparison));
+    circumstances, diff.sentence === "" ? null : h("p", { class: "sentence" }, diff.sentence),
+    h("p", null, diff.why), stepBars(comparison), mostly(comparison));
 }
 
 /**

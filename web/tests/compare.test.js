@@ -12,7 +12,7 @@ const row = (by, key, base_ns, new_ns, more = {}) => ({
 
 const comparison = (rows, left_out = []) => ({
   schema: "tbtrace.comparison/1", left_out, stacks: [], first_stacks: "cpu", no_stacks: null,
-  diff: { base: ["a"], new: ["b"], comparable: "yes", reasons: [], verdict: "inconclusive", why: "", rows,
+  diff: { base: ["a"], new: ["b"], comparable: "yes", reasons: [], verdict: "inconclusive", why: "", sentence: "", rows,
           step: { base_ns: 100, new_ns: 200, change: 1, low: null, high: null, resolvable: null, steps_low: null,
                   steps_high: null }, quantities: [] } });
 

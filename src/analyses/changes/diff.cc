@@ -1,4 +1,5 @@
 // The comparison of two sides.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -10,6 +11,7 @@
 #include "analyses/changes/circumstances.h"
 #include "analyses/changes/judgement.h"
 #include "analyses/changes/rows.h"
+#include "analyses/changes/sentence.h"
 #include "base/quantile.h"
 
 namespace tbtrace {
@@ -97,6 +99,9 @@ Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> 
   }
   found.quantities = quantities_of(base, changed, options, circumstances.can_compare_flops,
                                    !found.is_same_recording);
+  const bool has_steps = std::ranges::any_of(base, &RunFigures::has_steps) ||
+                         std::ranges::any_of(changed, &RunFigures::has_steps);
+  found.sentence = analyses::sentence_of(found, has_steps ? "step" : "recording");
   return found;
 }
 

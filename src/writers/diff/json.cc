@@ -98,6 +98,7 @@ std::string diff_json(const Diff& diff, std::span<const DiffBy> by) {
   json.boolean(diff.is_same_recording);
   json.member("verdict", diff_verdict_name(diff.verdict));
   json.member("why", diff.why);
+  json.member("sentence", diff.sentence);
   emit_step(json, diff.step);
   json.key("rows");
   json.begin_array();

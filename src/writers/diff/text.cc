@@ -96,6 +96,7 @@ std::vector<std::string> head_lines(const Diff& diff, const std::vector<LimitRes
   if (diff.comparable == Comparable::warning) lines.emplace_back("comparable with a warning:");
   if (diff.comparable == Comparable::no) lines.emplace_back("not comparable:");
   for (const std::string& reason : diff.reasons) lines.push_back("- " + reason);
+  if (!diff.sentence.empty()) lines.push_back(diff.sentence);
   lines.push_back(headline(diff));
   lines.push_back(verdict_line(diff));
   if (std::string steps = steps_line(diff.step); !steps.empty()) lines.push_back(std::move(steps));

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::int64_t kMicrosecond = 1'000;
-constexpr int kSteps = 4;
+constexpr int kExposedSteps = 4;
 
 /// Steps in which the device runs one activity after the other.
 class DeviceSteps {
@@ -83,7 +83,7 @@ class DeviceSteps {
 
 std::optional<Finding> with_copies(std::string_view name, std::int64_t us) {
   DeviceSteps steps;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kExposedSteps; ++step) {
     steps.begin_step();
     steps.run("gpu_memcpy", name, us, "aten::copy_", us * 10'000);
     steps.compute(1000);
@@ -132,7 +132,7 @@ TEST(ExposedCopies, MemsetsAreNoCopies) {
 
 TEST(ExposedCopies, OfOneStepAreNoPattern) {
   DeviceSteps steps;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kExposedSteps; ++step) {
     steps.begin_step();
     if (step == 1) steps.run("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 9000, "aten::copy_");
     steps.compute(1000);
@@ -151,7 +151,7 @@ constexpr std::string_view kBackward = "autograd::engine::evaluate_function: MmB
 std::optional<Finding> communication(std::string_view kernel, std::string_view range,
                                      std::string_view around_compute = "aten::mm") {
   DeviceSteps steps;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kExposedSteps; ++step) {
     steps.begin_step();
     steps.compute(1000);
     steps.run("kernel", kernel, 500, range);
@@ -172,7 +172,7 @@ TEST(ExposedCommunication, WithoutABackwardPassHasNoRemedyOfTraining) {
 
 TEST(ExposedCommunication, OfGradientsIsOverlappedWithTheBackwardPass) {
   DeviceSteps steps;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kExposedSteps; ++step) {
     steps.begin_step();
     steps.compute(1000);
     steps.compute(1000, kBackward);
@@ -205,7 +205,7 @@ TEST(ExposedCommunication, HasTheRemedyOfItsOperation) {
 
 TEST(ExposedCommunication, OfTwoKindsHasBothRemedies) {
   DeviceSteps steps;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kExposedSteps; ++step) {
     steps.begin_step();
     steps.compute(1000);
     steps.run("kernel", kAllReduce, 500, "nccl:all_reduce");
