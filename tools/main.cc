@@ -19,29 +19,11 @@
 #include "command.h"
 #include "console.h"
 #include "heap.h"
+#include "help_text.h"
 #include "options.h"
 #include "out_of_memory.h"
-#include "program.h"
 
 namespace {
-
-void print_help() {
-  std::cout << "tbtrace: " << tbtrace::tools::kProgramSummary
-            << "\n\nUsage: tbtrace VERB [OPTIONS] INPUT...\n       tbtrace INPUT...   "
-               "the summary\n\nVerbs:\n";
-  const std::vector<tbtrace::tools::Command> commands = tbtrace::tools::commands();
-  std::size_t width = 0;
-  for (const auto& command : commands) width = std::max(width, command.name.size() + 2);
-  for (const auto& command : commands) {
-    std::cout << "  " << command.name << std::string(width - command.name.size(), ' ')
-              << command.summary << "\n";
-  }
-  std::cout << "\n`tbtrace VERB --help` tells more and has examples.\n"
-            << tbtrace::tools::kInputText << "\nExit codes:\n";
-  for (const tbtrace::tools::ExitCode& code : tbtrace::tools::exit_codes()) {
-    std::cout << "  " << code.code << "  " << code.meaning << "\n";
-  }
-}
 
 /// Takes the further words of a verb, such as --gaps of `gpu --gaps`, out of the arguments; false
 /// if they are not there. `check --threads` is one, `check --threads 4` says how many threads to
@@ -100,8 +82,12 @@ int run_verb(std::vector<tbtrace::tools::Command> commands, const std::string& v
 int run(const std::vector<std::string>& words, tbtrace::tools::Console& console) {
   const std::vector<tbtrace::tools::Command> commands = tbtrace::tools::commands();
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    if (words.size() == 2 && words[1] == "--all") {
+      std::cout << tbtrace::tools::program_help(commands, true);
+      return tbtrace::tools::kDone;
+    }
     if (words.size() > 1) return run_verb(commands, words[1], {"--help"}, console);
-    print_help();
+    std::cout << tbtrace::tools::program_help(commands, false);
     return tbtrace::tools::kDone;
   }
   return run_verb(commands, words[0], {words.begin() + 1, words.end()}, console);

@@ -12,6 +12,8 @@
 
 #include <tbtrace/status.h>
 
+#include "help_text.h"
+
 namespace tbtrace::tools {
 namespace {
 
@@ -39,10 +41,10 @@ std::string check_choice(const Option& option, const std::string& text) {
 }
 
 cxxopts::Options cxxopts_for(const Command& command) {
-  cxxopts::Options all("tbtrace " + std::string(command.name), std::string(command.about));
+  cxxopts::Options all("tbtrace " + std::string(command.name), reflowed(command.about));
   all.custom_help(std::string(command.usage));
   all.positional_help("");
-  all.set_width(100);
+  all.set_width(kHelpWidth);
   for (const OptionGroup& group : all_options(command)) {
     cxxopts::OptionAdder add = all.add_options(std::string(group.title));
     for (const Option& option : group.options) {
@@ -68,14 +70,11 @@ std::string help(const Command& command, const cxxopts::Options& options) {
   std::vector<std::string> titles;
   for (const OptionGroup& group : all_options(command)) titles.emplace_back(group.title);
   std::string text;
-  for (const char c : options.help(titles) + "\nExamples:\n") {
+  for (const char c : options.help(titles)) {
     if (c == '\n') text.erase(text.find_last_not_of(' ') + 1);
     text += c;
   }
-  for (const Example& example : command.examples) {
-    text += "  " + std::string(example.command) + "\n      " + std::string(example.meaning) + "\n";
-  }
-  return text;
+  return text + examples_text(command);
 }
 
 /// All values of an option.

@@ -5,7 +5,7 @@
 namespace tbtrace::tools {
 
 std::vector<Option> program_options() {
-  return {{.name = "help", .help = "the list of verbs", .letter = 'h'}};
+  return {{.name = "help", .help = "the verbs to begin with; with --all all verbs", .letter = 'h'}};
 }
 
 std::vector<ExitCode> exit_codes() {

@@ -8,7 +8,8 @@
 
 namespace tbtrace::tools {
 
-inline constexpr std::string_view kProgramSummary = "PyTorch profiler traces without Python";
+inline constexpr std::string_view kProgramSummary =
+    "why a PyTorch program is slow, from the traces of its profiler";
 
 inline constexpr std::string_view kInputText =
     "An input is a trace as prof.export_chrome_trace() writes it, plain, compressed or in a\n"

@@ -106,9 +106,8 @@ Command save_command() {
       .examples = {{"tbtrace save trace.json.gz -o trace.tbp", "the tables of one trace"},
                    {"tbtrace save ranks/ -o job.tbp", "those of all ranks of a job"},
                    {"tbtrace kernels job.tbp", "the kernels of all ranks together"},
-                   {"tbtrace save --for diff run1.json.gz run2.json.gz run3.json.gz run4.json.gz "
-                    "run5.json.gz -o base.tbb",
-                    "five runs in one file"},
+                   {"tbtrace save --for diff run1.json run2.json run3.json run4.json -o base.tbb",
+                    "four runs in one file"},
                    {"tbtrace diff base.tbb new.json.gz --fail-if 'step_time>+3%'",
                     "a later run against them"}},
       .run = run,

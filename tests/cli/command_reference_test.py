@@ -32,7 +32,10 @@ class CommandReference(unittest.TestCase):
         page = PAGE.read_text(encoding="utf-8")
         sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
         standard = re.findall(r"^\| (`[^|]*`) \|", sections["Options of all verbs"], re.MULTILINE)
-        for verb, summary in described.verbs(PROGRAM, with_options=True).items():
+        verbs = described.verbs(PROGRAM, with_options=True)
+        self.assertEqual({f"tbtrace {verb}" for verb in verbs},
+                         {title for title in sections if title.startswith("tbtrace ")}, "each verb is in a group")
+        for verb, summary in verbs.items():
             self.assertIn(f"| [{verb}](#tbtrace-{verb.replace(' ', '-')}) | {summary} |", page)
             section = sections[f"tbtrace {verb}"]
             wanted = [", ".join(f"`{word}`" for word in filter(None, (option.letter, option.name + (

@@ -18,9 +18,9 @@ def printed(program, *words):
 
 def verbs(program, with_options=False):
     """Names and summaries; also what a verb is with one of its options, such as `gpu --gaps`, if that is asked for."""
-    text = printed(program, "--help").split("Verbs:\n")[1].split("\n\n")[0]
-    pairs = (line.strip().split("  ", 1) for line in text.splitlines())
-    return {name: summary.strip() for name, summary in pairs if with_options or " " not in name}
+    text = printed(program, "--help", "--all").split("the summary\n")[1].split("\n`tbtrace VERB")[0]
+    pairs = re.findall(r"^  (\S.*?)  +(.*(?:\n {3,}.*)*)", text, re.MULTILINE)
+    return {name: " ".join(summary.split()) for name, summary in pairs if with_options or " " not in name}
 
 
 def options(program, verb):

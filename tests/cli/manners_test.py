@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import shutil
 import signal
@@ -24,6 +25,7 @@ import termios
 import time
 import unittest
 
+import described
 from terminals import drained, have_terminals
 
 PROGRAM = ""
@@ -62,6 +64,25 @@ class Manners(unittest.TestCase):
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
+
+    def test_help_fits_eighty_columns(self):
+        verbs = described.verbs(PROGRAM, with_options=True)
+        self.assertGreater(len(verbs), 20)
+        for words in ([], ["--all"], *(verb.split() for verb in verbs)):
+            text = described.printed(PROGRAM, *words, "--help") if words != ["--all"] else \
+                described.printed(PROGRAM, "--help", "--all")
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80, f"{words}: {line}")
+
+    def test_help_begins_with_few_verbs_and_names_all(self):
+        first, more = described.printed(PROGRAM, "--help").split("\nMore verbs")
+        names = re.findall(r"^  ([a-z-]+)  +\S", first, re.MULTILINE)
+        self.assertEqual(sorted(names), sorted(["summary", "report", "diff", "ops", "kernels", "lines", "memory",
+                                                "collectives", "flamegraph", "tensorboard", "record"]))
+        more = " ".join(more.split())
+        for verb in described.verbs(PROGRAM, with_options=True):
+            self.assertTrue(verb in names or re.search(rf"(?<![\w-]){verb}(?![\w-])", more), verb)
+        self.assertLess(first.count("\n") + len(more) / 80, 45)
 
     def test_progress_only_on_a_terminal(self):
         trace = pathlib.Path(SOUND).read_bytes()

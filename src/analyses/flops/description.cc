@@ -108,11 +108,10 @@ input_shapes | text or null | sizes of the inputs, as `tbtrace ops` shows them
       .examples =
           {{"tbtrace model --by operator trace.json.gz",
             "what took longest, and how fast it computed"},
-           {"tbtrace model --by operator trace.json.gz --group-by-input-shape --sort-by flops",
+           {"tbtrace model --by operator trace.json --group-by-input-shape --sort-by flops",
             "by input shapes, most operations first"},
-           {"tbtrace model --by operator trace.json.gz --steps 3-5 --peak-tflops 148 "
-            "--peak-bandwidth 4000",
-            "of three steps, on a device that is not in the table"},
+           {"tbtrace model --by operator trace.json --peak-tflops 148 --peak-bandwidth 4000",
+            "on a device that is not in the table"},
            {"tbtrace model --by operator trace.json.gz -o roofline.svg", "a roofline picture"}},
       .no_rows = {"the trace has no operators"},
       .in_partials = InPartials::by_source,

@@ -26,11 +26,11 @@ const TableDescription& analyses::memory_table() {
       .about =
           R"(How much memory each device had allocated, what held it at the peak, and how it grew. Needs a
 trace that was recorded with profile_memory. Views:
-  peak         a row per device: the peak, the reserved memory, the growth per step
-  alive        what was allocated at the peak, by operator, module and line; the bytes add up
-               to the peak, and the categories are estimated
-  curve        a row per allocation or free: the allocated and reserved bytes after it
-  allocations  a row per allocation: who allocated it, and when it was freed
+  peak         one row per device: the peak, reserved memory, growth per step
+  alive        what was allocated at the peak, by operator, module and line; the
+               bytes add up to the peak, and the categories are estimated
+  curve        one row per allocation or free: allocated and reserved bytes then
+  allocations  one row per allocation: who allocated it, and when it was freed
 With --compat plugin, alive and peak show the statistics of torch-tb-profiler's memory view,
 curve and allocations its curve and its events.
 )",
