@@ -6,13 +6,13 @@
 - A ```cpp block with `int main(` is a whole program and must compile; those with LibTorch's headers are the
   examples that the test examples.toolbox_page compares them with. Other blocks are pieces; tests/libtorch compiles
   those that record.
-- A ```console block of README.md, docs/questions.md, docs/compare.md and docs/toolbox.md whose first line starts with
-  `$ tbtrace` is run, command by command, in a folder that has examples/ and tests/. What a command prints (both streams)
+- A ```console block of README.md and of docs/tour.md, questions.md, compare.md and toolbox.md whose first line starts
+  with `$ tbtrace` is run, command by command, in a folder that has examples/ and tests/. What a command prints (both streams)
   must be what stands under it; a line `...` stands for any number of lines, and trailing blanks do not count.
   A flame graph that they write is the one in docs/pictures/. In
   other console blocks nothing is run.
 - Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
-- Each link to a file of the project leads to one, and to a heading in it.
+- Each link to a file of the project leads to one, and to a heading in it. docs/README.md has a link to each page.
 
 Python 3, nothing besides.
 """
@@ -105,6 +105,13 @@ def broken_links(page):
             yield line, f"{file.name} has no heading #{anchor}"
 
 
+def pages_without_way(start):
+    """Pages of the folder of `start` that it has no link to."""
+    linked = {(start.parent / match[1].partition("#")[0]).resolve() for match in
+              LINK.finditer(start.read_text(encoding="utf-8"))}
+    return [page for page in sorted(start.parent.rglob("*.md")) if page != start and page.resolve() not in linked]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", required=True)
@@ -114,7 +121,7 @@ def main():
     root = options.root.resolve()
 
     readme = root / "README.md"
-    with_output = [readme, *(root / f"docs/{name}.md" for name in ("questions", "compare", "toolbox"))]
+    with_output = [readme, *(root / f"docs/{name}.md" for name in ("tour", "questions", "compare", "toolbox"))]
     pages = sorted((root / "docs").rglob("*.md"))
     if readme.exists():
         pages.append(readme)
@@ -139,6 +146,9 @@ def main():
             if problem:
                 failed += 1
                 print(f"docs_samples: {page.relative_to(root)}:{line}: {problem}")
+    for page in pages_without_way(root / "docs/README.md"):
+        failed += 1
+        print(f"docs_samples: docs/README.md has no link to {page.relative_to(root)}")
     print(f"docs_samples: {len(pages)} pages, {programs} programs, {consoles} consoles")
     raise SystemExit(failed > 0)
 

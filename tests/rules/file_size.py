@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Is there a source file, script or page of more than 800 lines? A file that long does more than one job.
+"""Is there a source file, script or page of more than 800 lines? A file that long does more than one job. Has README.md
+more than 900 words? What it says beyond that has its place in docs/.
 
     file_size.py [ROOT]
 
@@ -12,6 +13,7 @@ import pathlib
 import sys
 
 LIMIT = 800
+README_LIMIT = 900  # words, with those of samples
 SUFFIXES = {".h", ".cc", ".py", ".sh", ".cmake", ".js", ".css", ".proto", ".md", ".txt"}
 NOT_OURS = ("build", ".")
 NOT_WRITTEN = ("expected", "traces", "demo-output", "install")
@@ -35,6 +37,11 @@ def main():
         if lines > LIMIT:
             long += 1
             print(f"file_size: {file.relative_to(root)} has {lines} lines, more than {LIMIT}; divide it")
+    readme = root / "README.md"
+    words = len(readme.read_text(encoding="utf-8").split()) if readme.exists() else 0
+    if words > README_LIMIT:
+        long += 1
+        print(f"file_size: README.md has {words} words, more than {README_LIMIT}; move some of it to docs/")
     print(f"file_size: {count} files")
     sys.exit(long > 0 or count == 0)
 
