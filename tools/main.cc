@@ -21,6 +21,7 @@
 #include "heap.h"
 #include "help_text.h"
 #include "options.h"
+#include "other_words.h"
 #include "out_of_memory.h"
 
 namespace {
@@ -75,7 +76,11 @@ int run_verb(std::vector<tbtrace::tools::Command> commands, const std::string& v
     arguments.insert(arguments.begin(), verb);
     return run_verb(std::move(commands), "summary", std::move(arguments), console);
   }
-  console.error(verb, "is not a verb" + tbtrace::suggestion(verb, names) + "; see tbtrace --help");
+  const std::string_view known = tbtrace::tools::verb_for_word(verb);
+  console.error(verb, "is not a verb" +
+                          (known.empty() ? tbtrace::suggestion(verb, names)
+                                         : " (did you mean '" + std::string(known) + "'?)") +
+                          "; see tbtrace --help");
   return tbtrace::tools::kWrongUsage;
 }
 

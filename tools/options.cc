@@ -13,6 +13,7 @@
 #include <tbtrace/status.h>
 
 #include "help_text.h"
+#include "other_words.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -144,7 +145,9 @@ std::string suggestion_for(const cxxopts::exceptions::exception& error, const Co
   for (const OptionGroup& group : groups) {
     for (const Option& option : group.options) names.push_back(option.name);
   }
-  const std::string_view nearest = nearest_name(text.substr(start + 1, end - start - 1), names);
+  const std::string word = text.substr(start + 1, end - start - 1);
+  std::string_view nearest = option_for_word(word);
+  if (!contains(names, nearest)) nearest = nearest_name(word, names);
   return nearest.empty() ? "" : " (did you mean --" + std::string(nearest) + "?)";
 }
 
