@@ -40,9 +40,12 @@ class ManPage(unittest.TestCase):
     def test_man_page_has_the_usual_sections(self):
         titles = re.findall(r"^([A-Z][A-Z -]*)$", shown(PAGE), re.MULTILINE)
         verbs = [f"TBTRACE {verb.upper()}" for verb in described.verbs(PROGRAM, with_options=True)]
-        self.assertEqual(titles, ["NAME", "SYNOPSIS", "DESCRIPTION", *verbs, "OPTIONS OF ALL VERBS", "EXIT STATUS",
+        of_verbs = slice(3, 3 + len(verbs))
+        self.assertEqual(sorted(titles[of_verbs]), sorted(verbs))
+        del titles[of_verbs]
+        self.assertEqual(titles, ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS OF ALL VERBS", "EXIT STATUS",
                                   "ENVIRONMENT", "SEE ALSO"])
-        self.assertRegex(self.section("NAME"), r"^ +tbtrace - PyTorch profiler traces")
+        self.assertRegex(self.section("NAME"), r"^ +tbtrace - why a PyTorch program is slow")
         version = described.printed(PROGRAM, "--version").strip()
         self.assertTrue(shown(PAGE).splitlines()[-1].startswith(version), "the last line has the version")
 
@@ -73,7 +76,7 @@ class ManPage(unittest.TestCase):
             options = re.sub(r"^.*options:$", "", options, flags=re.MULTILINE)
             self.assertEqual([word for word in options.replace(",", " ").split()
                               if word not in shown(PAGE).replace(",", " ").split()], [], verb)
-        exit_codes = described.printed(PROGRAM, "--help").split("Exit codes:\n")[1]
+        exit_codes = described.printed(PROGRAM, "--help", "--all").split("Exit codes:\n")[1]
         self.assertEqual(re.findall(r"^ +(\d) +(.*)$", self.section("EXIT STATUS"), re.MULTILINE),
                          re.findall(r"^  (\d)  (.*)$", exit_codes, re.MULTILINE))
 
