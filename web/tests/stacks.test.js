@@ -256,17 +256,22 @@ test("Neighbours are below the same frame", () => {
   }
 });
 
-test("A layout of 300,000 frames takes less than 100 ms", () => {
+test("A layout of 300,000 frames takes a quarter of the time of their model at most", () => {
   const stacks = randomStacks(9, 300000, 3000, 4000);
-  const model = stackModel(stacks, "weight");
+  const taken = (work) => {
+    const start = performance.now();
+    const made = work();
+    return [performance.now() - start, made];
+  };
+  const [whole, model] = taken(() => stackModel(stacks, "weight"));
   // The best of some: other programs share the machine.
   let best = Infinity;
   for (let time = 0; time < 5; ++time) {
-    const start = performance.now();
-    assert.ok(stackBoxes(model, 0, 1400, 0, 1000).count > 100);
-    best = Math.min(best, performance.now() - start);
+    const [took, boxes] = taken(() => stackBoxes(model, 0, 1400, 0, 1000));
+    assert.ok(boxes.count > 100);
+    best = Math.min(best, took);
   }
-  assert.ok(best < 100, String(best));
+  assert.ok(best * 4 < whole, `${best} of ${whole} ms`);
 });
 
 test("Short names leave out folders, parameters and template arguments", () => {
