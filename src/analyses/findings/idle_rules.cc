@@ -26,6 +26,12 @@ constexpr double kIdle = 0.25;
 constexpr double kSmallCause = 0.01;  // of the idle time: not named one by one
 constexpr double kLongGap = 0.1;      // of the longest one: shorter gaps are not shown
 
+// Titles.
+constexpr const char* kWaitsForData = "The program waits for its data loader";
+constexpr const char* kSmallKernels = "Most kernels are too short to keep the GPU busy";
+constexpr const char* kLateLaunches = "The host launches kernels too late";
+constexpr const char* kComputesOnCpu = "The GPU waits while operators compute on the CPU";
+
 /// `cudaFree in aten::empty, train.py(46): forward`; with its time if there was more than that.
 std::string place_text(const IdleGap& gap) {
   constexpr double kNearlyAll = 0.9;
@@ -213,7 +219,7 @@ std::optional<Finding> found(const FindingFacts& facts) {
 /// On a CPU the loader's share of the steps counts, on a GPU only what leaves the GPU idle.
 std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
   Finding finding = {.id = "data_loader_bound",
-                     .title = "The program waits for its data loader",
+                     .title = kWaitsForData,
                      .remedy =
                          "use more workers (num_workers), pin_memory=True and "
                          "persistent_workers=True, or make the transforms cheaper",
@@ -266,7 +272,7 @@ std::optional<Finding> launches(const FindingFacts& facts, Finding finding) {
 std::optional<Finding> small_kernels(const FindingFacts& facts) {
   if (!facts.device || !has_small_kernels(facts)) return std::nullopt;
   return launches(facts, {.id = "small_kernels",
-                          .title = "Most kernels are too short to keep the GPU busy",
+                          .title = kSmallKernels,
                           .remedy = without_what_is_done(
                               facts, "use larger batches, fused operators and optimizers"),
                           .evidence = {}});
@@ -281,6 +287,11 @@ std::optional<Finding> launch_bound(const FindingFacts& facts) {
                                              : "The host launches kernels too late",
               .remedy = launch_remedy(facts, part),
               .evidence = {}});
+}
+
+/// A finding is named by its title, which all outputs have.
+std::string begin_with(const char* title) {
+  return "begin with its cause \"" + std::string(title) + "\"";
 }
 
 /// For most of the idle time that comes again; what has a finding of its own is mended there.
@@ -310,14 +321,16 @@ std::string remedy_of_all(const FindingFacts& facts) {
       return device_remedy(facts, *most);
     case IdleCause::launches:
       if (!are_late(device, *most)) return launch_remedy(facts, *most);
-      return has_small_kernels(facts) ? "begin with small_kernels" : "begin with launch_bound";
+      return begin_with(has_small_kernels(facts) ? kSmallKernels
+                        : computes_on_cpu(*most) ? kComputesOnCpu
+                                                 : kLateLaunches);
     case IdleCause::data:
-      return "begin with data_loader_bound";
+      return begin_with(kWaitsForData);
     default:
       break;
   }
   const auto rule = std::ranges::find(kCauseRules, most->cause, &CauseRule::cause);
-  return costs(device, most->ns, rule->threshold) ? "begin with " + std::string(rule->id)
+  return costs(device, most->ns, rule->threshold) ? begin_with(rule->title)
                                                   : idle_remedy(facts, *most, rule->remedy);
 }
 
