@@ -38,7 +38,7 @@ for python in "${pythons[@]}"; do
   tag_of "$python" >/dev/null || fail "there is no $python"
 done
 ((${#pythons[@]} > 0)) || fail "there is no Python 3.10 to 3.14; install python3-dev and python3-venv, or name one with --python"
-most_bytes=6000000  # of a wheel
+most_bytes=6291456  # of a wheel: 6 MiB
 
 log=build-wheel/wheel.log
 mkdir -p build-wheel wheels
