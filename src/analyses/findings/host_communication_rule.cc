@@ -48,14 +48,13 @@ Times times_of(const FindingFacts& facts, CallsByName& names) {
   const std::span<const EventId> in_tree = call_tree_of(trace).ranges();
   std::vector<EventId> ranges(in_tree.begin(), in_tree.end());
   std::ranges::stable_sort(ranges, {}, [&](EventId event) { return events.start_ns(event); });
-  const auto is_in_steps = [&](TimeRange time) {
-    return std::ranges::any_of(facts.steps.steps, [&](const StepTime& step) {
-      return time.start < step.host_end_ns && step.host_start_ns < time.end;
-    });
-  };
+  for (const StepTime& step : facts.steps.steps) {
+    add_range(times.steps, {step.host_start_ns, step.host_end_ns});
+  }
+  const RangeLengths in_steps(times.steps);
   for (const EventId event : ranges) {
     const TimeRange time = {events.start_ns(event), events.end_ns(event)};
-    if (!is_in_steps(time)) continue;
+    if (in_steps.within(time) == 0) continue;
     const HostMeaning meaning = causes.meaning(event);
     if (meaning.doing == Doing::decided && meaning.cause == IdleCause::host_communication) {
       add_range(times.communication, time);
@@ -67,9 +66,6 @@ Times times_of(const FindingFacts& facts, CallsByName& names) {
                !trace.name(event).starts_with("c10d::")) {
       add_range(times.operators, time);
     }
-  }
-  for (const StepTime& step : facts.steps.steps) {
-    add_range(times.steps, {step.host_start_ns, step.host_end_ns});
   }
   return times;
 }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "analyses/attribution/source_lines.h"
 #include "analyses/findings/event_text.h"
 
 namespace tbtrace::analyses {
@@ -36,9 +35,10 @@ std::string of_garbage(const IdlePart& part, std::string_view usual) {
 }
 
 std::string of_compiler(const IdlePart& part, std::string_view usual) {
-  const bool are_guards = std::ranges::all_of(part.ranges, [](const IdlePart::Range& range) {
-    return range.name == "TorchDynamo Cache Lookup";
-  });
+  const bool are_guards =
+      !part.ranges.empty() && std::ranges::all_of(part.ranges, [](const IdlePart::Range& range) {
+        return range.name == "TorchDynamo Cache Lookup";
+      });
   if (!are_guards) return std::string(usual);
   return "these are checks of guards, not compilation: compile fewer and larger regions, with "
          "fewer modules and attributes in them, or skip the checks once shapes are known "
@@ -67,15 +67,14 @@ std::string after_wait(const IdlePart& part, std::string remedy) {
   return remedy + "; or make cheaper what runs after it: " + name_text(gap.host);
 }
 
-std::string of_copies(const IdlePart& part) {
+std::string of_copies(const IdlePart& part, std::string_view usual) {
   const std::string& op = part.largest.op;
-  std::string remedy =
-      "copy with non_blocking=True, from or to pinned memory, and wait later, with an event";
+  std::string remedy(usual);
   if (op == "aten::_local_scalar_dense" || op == "aten::item" || op == "aten::is_nonzero") {
     remedy =
         "avoid .item(), print() and if of tensors in the loop: keep such values on the GPU, and "
         "read them once in many steps";
-  } else if (op == "aten::nonzero" || op == "aten::masked_select" || op == "aten::index") {
+  } else if (op == "aten::nonzero" || op == "aten::masked_select") {
     remedy =
         "the host reads how many values a mask selects: use torch.where() or multiply by the mask "
         "instead of indexing with it";
@@ -93,7 +92,7 @@ std::string_view optimizer_of(std::string_view range) {
   return range.substr(0, range.find('.'));
 }
 
-std::string of_code(const FindingFacts& facts, const IdlePart& part) {
+std::string of_code(const FindingFacts& facts, const IdlePart& part, std::string_view usual) {
   const std::string_view range = mostly_in(part);
   const std::string_view optimizer = optimizer_of(range);
   constexpr auto kFused = std::to_array<std::string_view>({"Adam", "AdamW", "SGD", "Adagrad"});
@@ -107,9 +106,7 @@ std::string of_code(const FindingFacts& facts, const IdlePart& part) {
                ? "use the optimizer's fused implementation (fused=True), or compile its step"
                : "use the optimizer's fused implementation (fused=True, else foreach=True)";
   }
-  std::string remedy = "make " + name_text(range) +
-                       " cheaper, or do its work while the GPU is busy: on another "
-                       "thread or process, or after the launches of this step";
+  std::string remedy = "make " + name_text(range) + " cheaper, or " + std::string(usual);
   if (!facts.has_frames) {
     remedy += "; Python stacks (with_stack=True) show what it does";
   }
@@ -140,11 +137,11 @@ std::string idle_remedy(const FindingFacts& facts, const IdlePart& part, std::st
     case IdleCause::allocation:
       return of_allocation(part, usual);
     case IdleCause::copies:
-      return of_copies(part);
+      return of_copies(part, usual);
     case IdleCause::synchronization:
       return after_wait(part, std::string(usual));
     case IdleCause::code:
-      return of_code(facts, part);
+      return of_code(facts, part, usual);
     default:
       return std::string(usual);
   }

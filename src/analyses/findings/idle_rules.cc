@@ -11,6 +11,7 @@
 #include "analyses/findings/event_text.h"
 #include "analyses/findings/idle_remedies.h"
 #include "analyses/findings/rules.h"
+#include "analyses/gpu/idle_account.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "report/duration.h"
@@ -26,11 +27,8 @@ constexpr double kIdle = 0.25;
 constexpr double kSmallCause = 0.01;  // of the idle time: not named one by one
 constexpr double kLongGap = 0.1;      // of the longest one: shorter gaps are not shown
 
-// Titles.
 constexpr const char* kWaitsForData = "The program waits for its data loader";
 constexpr const char* kSmallKernels = "Most kernels are too short to keep the GPU busy";
-constexpr const char* kLateLaunches = "The host launches kernels too late";
-constexpr const char* kComputesOnCpu = "The GPU waits while operators compute on the CPU";
 
 /// `cudaFree in aten::empty, train.py(46): forward`; with its time if there was more than that.
 std::string place_text(const IdleGap& gap) {
@@ -42,15 +40,13 @@ std::string place_text(const IdleGap& gap) {
   if (!gap.line.empty() && gap.line != gap.call) {
     text += (text.empty() ? "" : ", ") + name_text(gap.line);
   }
-  const bool is_after = gap.cause == IdleCause::copies || gap.cause == IdleCause::synchronization;
-  if (is_after && !text.empty()) {
-    if (share(gap.host_ns, gap.ns) >= kNotable) {
-      text += ", then " + report::duration_text(gap.host_ns) + " in " + name_text(gap.host);
-    }
-  } else if (!text.empty() && share(gap.call_ns, gap.ns) < kNearlyAll) {
-    text.insert(0, report::duration_text(gap.call_ns) + " in ");
+  if (text.empty()) return text;
+  if (!is_after_wait(gap.cause)) {
+    const bool is_all = share(gap.call_ns, gap.ns) >= kNearlyAll;
+    return is_all ? text : report::duration_text(gap.call_ns) + " in " + text;
   }
-  return text;
+  if (share(gap.host_ns, gap.ns) < kNotable) return text;
+  return text + ", then " + report::duration_text(gap.host_ns) + " in " + name_text(gap.host);
 }
 
 /// A gap: when it began since the window's start, how long it was if that is more than the part
@@ -67,10 +63,9 @@ Evidence gap_evidence(const Trace& trace, std::string what, const IdleGap& gap, 
 
 /// Where the host was, by share.
 void add_ranges(std::vector<Evidence>& evidence, const IdlePart& part) {
+  const std::string where = is_after_wait(part.cause) ? "after " : "in ";
   for (const IdlePart::Range& range : part.ranges) {
-    const bool is_after =
-        part.cause == IdleCause::copies || part.cause == IdleCause::synchronization;
-    evidence.push_back({(is_after ? "after " : "in ") + name_text(range.name), range.ns, "ns", ""});
+    evidence.push_back({where + name_text(range.name), range.ns, "ns", ""});
   }
 }
 
@@ -112,7 +107,8 @@ std::vector<Evidence> idle_evidence(const FindingFacts& facts, const IdlePart& p
   return evidence;
 }
 
-/// The cause, and what it costs. `counted`: what its calls are; empty if their number says nothing.
+/// The cause, and what it costs. `remedy`: if the trace says nothing that idle_remedy() has a
+/// better one for. `counted`: what its calls are; empty if their number says nothing.
 struct CauseRule {
   IdleCause cause;
   const char* id;
@@ -131,8 +127,7 @@ constexpr auto kCauseRules = std::to_array<CauseRule>({
      "calls", false},
     {IdleCause::profiler, "profiler_overhead", 0.05, "The GPU waits for the profiler",
      "record more steps at once and fewer options (with_stack, profile_memory); the program "
-     "without "
-     "a profiler does not have this time",
+     "without a profiler does not have this time",
      "calls", false},
     {IdleCause::garbage_collection, "garbage_collection", 0.05,
      "The GPU waits while Python collects garbage",
@@ -157,8 +152,7 @@ constexpr auto kCauseRules = std::to_array<CauseRule>({
      "calls", true},
     {IdleCause::copies, "blocking_copies", 0.05,
      "The host waits for copies, and the GPU then waits for the host",
-     "avoid .item(), .cpu() and print() of tensors in the loop; copy with non_blocking=True from "
-     "pinned memory",
+     "copy with non_blocking=True, from or to pinned memory, and wait later, with an event",
      "copies that the host waited for", true},
     {IdleCause::synchronization, "device_synchronization", 0.05,
      "The host waits for the GPU, and the GPU then waits for the host",
@@ -166,14 +160,13 @@ constexpr auto kCauseRules = std::to_array<CauseRule>({
      "CUDA_LAUNCH_BLOCKING; measure with events instead",
      "calls that waited", true},
     {IdleCause::code, "host_code", 0.15, "The GPU waits while the host is outside of operators",
-     "make that code cheaper, or do its work for the next step while the GPU is busy: on another "
-     "thread or process, or after the launches of this step",
+     "do that work while the GPU is busy: on another thread or process, or after the launches of "
+     "this step",
      "", true},
     {IdleCause::other_device, "gpus_take_turns", 0.25,
      "The GPUs of the process work one after the other",
      "split the batch into micro batches so that the parts of the model work at once, or use "
-     "tensor "
-     "parallelism or one process per GPU",
+     "tensor parallelism or one process per GPU",
      "", true},
     {IdleCause::unrecorded_work, "unrecorded_device_work", 0.1,
      "The host waits for work of the GPU that the recording lacks",
@@ -278,15 +271,18 @@ std::optional<Finding> small_kernels(const FindingFacts& facts) {
                           .evidence = {}});
 }
 
+const char* late_title(const IdlePart& launches) {
+  return computes_on_cpu(launches) ? "The GPU waits while operators compute on the CPU"
+                                   : "The host launches kernels too late";
+}
+
 std::optional<Finding> launch_bound(const FindingFacts& facts) {
   if (!facts.device || has_small_kernels(facts)) return std::nullopt;
   const IdlePart part = facts.device->idle(IdleCause::launches);
-  return launches(
-      facts, {.id = "launch_bound",
-              .title = computes_on_cpu(part) ? "The GPU waits while operators compute on the CPU"
-                                             : "The host launches kernels too late",
-              .remedy = launch_remedy(facts, part),
-              .evidence = {}});
+  return launches(facts, {.id = "launch_bound",
+                          .title = late_title(part),
+                          .remedy = launch_remedy(facts, part),
+                          .evidence = {}});
 }
 
 /// A finding is named by its title, which all outputs have.
@@ -321,9 +317,7 @@ std::string remedy_of_all(const FindingFacts& facts) {
       return device_remedy(facts, *most);
     case IdleCause::launches:
       if (!are_late(device, *most)) return launch_remedy(facts, *most);
-      return begin_with(has_small_kernels(facts) ? kSmallKernels
-                        : computes_on_cpu(*most) ? kComputesOnCpu
-                                                 : kLateLaunches);
+      return begin_with(has_small_kernels(facts) ? kSmallKernels : late_title(*most));
     case IdleCause::data:
       return begin_with(kWaitsForData);
     default:

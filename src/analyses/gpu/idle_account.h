@@ -38,6 +38,11 @@ struct IdleAccount {
 std::vector<IdleAccount> idle_accounts(const Trace& trace, const StepRules& rules,
                                        std::span<const DeviceActivities> devices);
 
+/// Whether the host lost the time in a wait, and does something else by now.
+constexpr bool is_after_wait(IdleCause cause) {
+  return cause == IdleCause::copies || cause == IdleCause::synchronization;
+}
+
 /// Puts the causes of the idle time within a window into `use`, and the longest of its gaps. Gaps
 /// that contain one of `left_out` do not count.
 void add_idle_causes(const Trace& trace, const IdleAccount& account, TimeRange window, GpuUse& use,

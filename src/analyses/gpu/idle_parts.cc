@@ -87,11 +87,6 @@ EventId named(const IdleSpan& span) {
   return is_call && span.call != EventId::none ? span.call : span.range;
 }
 
-/// Whether the host lost the time in a wait, and does something else by now.
-bool is_wait(IdleCause cause) {
-  return cause == IdleCause::copies || cause == IdleCause::synchronization;
-}
-
 /// Sums up the spans of an account, by start.
 class Parts {
  public:
@@ -214,7 +209,7 @@ class Parts {
     std::int64_t most_ns = 0;
     for (; span != account.spans.end() && span->time.start < time.end; ++span) {
       if (span->cause != gap.cause || named(*span) == EventId::none) continue;
-      if (span->call != span->range && span->range != EventId::none && is_wait(gap.cause)) {
+      if (span->call != span->range && span->range != EventId::none && is_after_wait(gap.cause)) {
         const std::int64_t ns = after[span->range] += span->time.end - span->time.start;
         if (ns > gap.host_ns) {
           gap.host_ns = ns;

@@ -158,8 +158,8 @@ RankTimes device_times(const Trace& trace, const std::vector<bool>& is_communica
   for (const analyses::IdleSpan& span : account.spans) {
     const TimeRange time = {std::max(span.time.start, window.start),
                             std::min(span.time.end, window.end)};
-    if (time.start < time.end)
-      add_range(of(idle, time_of(trace, span, account.gaps[span.gap])), time);
+    if (time.start >= time.end) continue;
+    add_range(of(idle, time_of(trace, span, account.gaps[span.gap])), time);
   }
   add(of(idle, RankTime::communication), taken(of(idle, RankTime::launch), on_host.take()));
   for (std::size_t kind = 0; kind < kRankTimes; ++kind) add(times[kind], idle[kind]);

@@ -184,6 +184,43 @@ TEST(ExposedCommunication, OfGradientsIsOverlappedWithTheBackwardPass) {
                     Not(HasSubstr("tensor"))));
 }
 
+TEST(ExposedCommunication, OfOneStepIsNoGainOfTheOthers) {
+  const auto found = [](std::int64_t first_us) {
+    DeviceSteps steps;
+    for (int step = 0; step < kExposedSteps; ++step) {
+      steps.begin_step();
+      steps.run("kernel", kAllReduce, step == 0 ? first_us : 400, "nccl:all_reduce");
+      steps.compute(1000);
+      steps.end_step();
+    }
+    return *steps.finding("exposed_communication");
+  };
+  EXPECT_THAT(found(400).remedy, Not(HasSubstr("in one step")));
+  const Finding once = found(90'000);
+  EXPECT_THAT(once.remedy, HasSubstr("most of it is in one step"));
+  EXPECT_NEAR(static_cast<double>(*once.gain_ns), 3 * 400'000 / 4.0, 1000);
+}
+
+TEST(ExposedCommunication, ShardedParametersOnlyWithReduceScatters) {
+  const auto gathering = [](bool scatters) {
+    DeviceSteps steps;
+    for (int step = 0; step < kExposedSteps; ++step) {
+      steps.begin_step();
+      steps.run("kernel", "ncclDevKernel_AllGather_RING_LL", 500, "nccl:_all_gather_base");
+      steps.compute(1000);
+      steps.compute(1000, kBackward);
+      if (scatters) {
+        steps.run("kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", 500,
+                  "nccl:_reduce_scatter_base");
+      }
+      steps.end_step();
+    }
+    return steps.finding("exposed_communication")->remedy;
+  };
+  EXPECT_THAT(gathering(true), HasSubstr("FSDP"));
+  EXPECT_THAT(gathering(false), Not(HasSubstr("FSDP")));
+}
+
 TEST(ExposedCommunication, OfTheForwardPassIsTensorParallelism) {
   EXPECT_THAT(communication(kAllReduce, "nccl:all_reduce", kBackward)->remedy,
               AllOf(HasSubstr("tensor parallelism"), Not(HasSubstr("DDP"))));
