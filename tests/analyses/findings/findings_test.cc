@@ -457,6 +457,16 @@ TEST(Findings, OneLongGapSuchAsTheLoadingOfALibraryIsNotLaunching) {
   EXPECT_EQ(ids(loop.trace()), std::vector<std::string>{"cold_start"});
 }
 
+TEST(Findings, WhatComesAfterAColdStartCountsWithoutIt) {
+  Loop loop;
+  loop.run(100 * kUs, 100 * kUs);
+  loop.run(100'000 * kUs, 100 * kUs);
+  for (int each = 0; each < 100; ++each) loop.run(200 * kUs, 100 * kUs);
+  EXPECT_THAT(ids(loop.trace()),
+              testing::UnorderedElementsAre("cold_start", "launch_bound", "low_gpu_utilization"))
+      << "idle for half of a sixth of the time";
+}
+
 TEST(Findings, DoublePrecisionHasNoUseForTensorCoresOfHalfPrecision) {
   Loop loop;
   for (int each = 0; each < 40; ++each) loop.run(20 * kUs, 100 * kUs, "ampere_dgemm_64x64_nn");

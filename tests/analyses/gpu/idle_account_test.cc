@@ -283,6 +283,27 @@ TEST(IdleAccount, SaysWhereMostOfEachPartWas) {
   EXPECT_EQ(part.ranges[1].ns, 100 * kMicrosecond);
 }
 
+TEST(IdleAccount, CountsAllocationsOutsideOfOperators) {
+  Host host;
+  host.range("cpu_op", "aten::empty", 50, 400);
+  host.call("cudaMalloc", 60, 300);
+  host.call("cudaFree", 500, 200);
+  host.around(1000);
+  const IdlePart part = gpu_use(host.trace())->front().idle(IdleCause::allocation);
+  EXPECT_EQ(part.ns, 500 * kMicrosecond);
+  EXPECT_EQ(part.outside_operators_ns, 200 * kMicrosecond);
+}
+
+TEST(IdleAccount, CountsOperatorsThatComputeOnTheCpu) {
+  Host host;
+  host.range("cpu_op", "aten::mul_", 50, 400);  // launches nothing
+  host.range("cpu_op", "aten::view", 500, 20);  // so does this, but it is short
+  host.around(1000);
+  const IdlePart part = gpu_use(host.trace())->front().idle(IdleCause::launches);
+  EXPECT_EQ(part.cpu_operators_ns, 400 * kMicrosecond);
+  EXPECT_GE(part.ns, 420 * kMicrosecond);
+}
+
 TEST(IdleAccount, TheFiveLongestGapsHaveTheCauseOfMostOfEach) {
   Host host;
   std::int64_t start = 0;
