@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr const char* kAbout =
     "Runs a program that uses PyTorch in Python, and records some of its steps by torch's own\n"
     "profiler. The program needs no change; its output and its exit code stay its own. A step is\n"
-    "what ends with an optimizer's step(); if there is no optimizer, with the call of a model. A\n"
+    "what ends with an optimizer's step(); in a program without one, with the call of a model. A\n"
     "program without either is recorded by time. Each process that trains writes a trace, named\n"
     "by its rank if it has one: those of torchrun, mpirun, srun and multiprocessing. Workers of\n"
     "data loaders and other programs that it starts are not recorded. At the end the summary goes\n"
@@ -119,7 +119,7 @@ std::string counted(int count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// Why there is no trace, and what to do.
+/// Why a trace is missing, and what to do.
 std::string reason_without_trace(const RecordedProgram& program, const OptionParser& parser) {
   if (!program.has_python && is_isolated_python(parser.standard().inputs)) {
     return "nothing was recorded: python -I, -E and -S ignore PYTHONPATH, by which programs are "

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`tbtrace record` leaves a program its output, its exit code and its signals, and says why there is no trace.
+"""`tbtrace record` leaves a program its output, its exit code and its signals, and says why a trace is missing.
 
     record_command_test.py PROGRAM [NAME...]
 
@@ -113,12 +113,12 @@ class Record(unittest.TestCase):
     def test_summary_and_report_at_the_end(self):
         code, printed, said = self.python(HAS_TRACE + "copy('rank0'); print('own')", options=["--report", "page.html"])
         self.assertEqual((code, printed), (0, "own\n"))
-        self.assertIn("tbtrace: logs/rank0.pt.trace.json: trace\n", said)
+        self.assertIn("tbtrace: logs/rank0.pt.trace.json: trace written\n", said)
         self.assertIn("findings", said.lower())
         self.assertIn("tbtrace: page.html: the report", said)
         self.assertEqual(self.left(), ["logs", "page.html", "rank0.pt.trace.json"])
         code, printed, said = self.python(HAS_TRACE + "copy('a'); import sys; sys.exit(7)", options=["--no-summary"])
-        self.assertEqual((code, printed, said), (7, "", "tbtrace: logs/a.pt.trace.json: trace\n"))
+        self.assertEqual((code, printed, said), (7, "", "tbtrace: logs/a.pt.trace.json: trace written\n"))
         self.assertEqual(self.python(HAS_TRACE + "copy('a')", options=["--report", "no/page.html"])[0], 5)
 
     def test_problems_of_processes_are_said_once(self):

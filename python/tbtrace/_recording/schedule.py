@@ -31,7 +31,7 @@ class Schedule:
 
     def __init__(self, options: Options, say: Say, *, at_once: bool = False, trains_only: bool = False) -> None:
         """`at_once`: one window from watch() to finish(). `trains_only`: calls of modules count only if the process
-        joins others, and there is no window by time."""
+        joins a process group, and it is not recorded by time."""
         self._options = options
         self._say = say
         self._trains_only = trains_only

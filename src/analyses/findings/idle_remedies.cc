@@ -106,7 +106,7 @@ std::string of_code(const FindingFacts& facts, const IdlePart& part, std::string
                ? "use the optimizer's fused implementation (fused=True), or compile its step"
                : "use the optimizer's fused implementation (fused=True, else foreach=True)";
   }
-  std::string remedy = "make " + name_text(range) + " cheaper, or " + std::string(usual);
+  std::string remedy = "make \"" + name_text(range) + "\" cheaper, or " + std::string(usual);
   if (!facts.has_frames) {
     remedy += "; Python stacks (with_stack=True) show what it does";
   }

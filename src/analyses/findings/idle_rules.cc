@@ -296,21 +296,23 @@ std::string remedy_of_all(const FindingFacts& facts) {
   const auto most = std::ranges::find_if(device.idle_causes, [](const IdlePart& part) {
     return !is_once(part.cause) && part.cause != IdleCause::unrecorded_work;
   });
-  std::int64_t longest_ns = 0;
-  for (const IdleGap& gap : device.longest_gaps) longest_ns += gap.gap_end_ns - gap.gap_start_ns;
-  // Where most of it is between many operators, the longest gaps say little.
-  const bool are_many = longest_ns < usual_idle_ns(device) / 2;
+  // In many short gaps, which are between operators, the longest ones say little.
+  constexpr std::int64_t kShortGap = 200'000;  // ns
+  constexpr std::uint64_t kMany = 20;
+  const bool are_many_and_short =
+      most->gaps >= kMany && most->ns < kShortGap * static_cast<std::int64_t>(most->gaps);
   switch (most->cause) {
     case IdleCause::nothing_recorded:
       if (facts.has_frames) {
         return "look at the longest gaps: the recording has no range there, not even a Python "
                "function";
       }
-      return are_many ? "most of it is in many short gaps between operators: " +
-                            without_what_is_done(facts, "larger batches, fused operators") +
-                            "; Python stacks (with_stack=True) show what the host does there"
-                      : "record with Python stacks (with_stack=True) to see what the host does in "
-                        "the longest gaps";
+      return are_many_and_short
+                 ? "most of it is in many short gaps between operators: " +
+                       without_what_is_done(facts, "larger batches, fused operators") +
+                       "; Python stacks (with_stack=True) show what the host does there"
+                 : "record with Python stacks (with_stack=True) to see what the host does in "
+                   "the longest gaps";
     case IdleCause::unknown:
       return "see tbtrace check: without the launches nothing says why the GPU waits";
     case IdleCause::device:

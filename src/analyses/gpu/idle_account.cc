@@ -256,6 +256,17 @@ class Accounts {
     return op != EventId::none && events_.duration_ns(op) >= kLong && !launching_.contains(op);
   }
 
+  /// Whether an outermost operator calls the device's runtime. What it launched may be missing.
+  bool calls_runtime(EventId op) const {
+    if (!calling_) {
+      calling_.emplace();
+      for (const EventId range : call_tree_of(trace_).ranges()) {
+        if (trace_.kind(range) == EventKind::runtime) calling_->insert(outermost_operator(range));
+      }
+    }
+    return calling_->contains(op);
+  }
+
   /// Divides a gap into stretches in which nothing begins or ends that a rule looks at.
   void divide(std::uint32_t device, std::uint32_t number) {
     static const HostSpans kNone;
@@ -324,7 +335,7 @@ class Accounts {
       span.cause = IdleCause::other_device;
     } else {
       span.cause = doing == Doing::works ? IdleCause::launches : IdleCause::code;
-      span.is_on_cpu = computes_on_host(host);
+      span.is_on_cpu = computes_on_host(host) && !calls_runtime(outermost_operator(host->range));
     }
     return span;
   }
@@ -367,14 +378,15 @@ class Accounts {
   HostCauses causes_;
   std::vector<EventId> unrecorded_;  // sorted: waits for work that the file lacks
   std::vector<IdleAccount> accounts_;
-  std::vector<bool> is_working_;                // by track: other threads may wait for these
-  std::vector<bool> is_looked_at_;              // by track: these, and all that launch
-  std::vector<std::uint32_t> group_of_;         // by device: another of its group, or itself
-  std::vector<Group> groups_;                   // by device; none if there is one device only
-  std::unordered_set<EventId> launching_;       // outermost operators that launch device work
-  std::vector<std::vector<Launch>> launches_;   // by track
-  std::vector<HostSpans> spans_;                // by track
-  std::map<std::uint32_t, Process> processes_;  // by scope
+  std::vector<bool> is_working_;           // by track: other threads may wait for these
+  std::vector<bool> is_looked_at_;         // by track: these, and all that launch
+  std::vector<std::uint32_t> group_of_;    // by device: another of its group, or itself
+  std::vector<Group> groups_;              // by device; none if there is one device only
+  std::unordered_set<EventId> launching_;  // outermost operators that launch device work
+  mutable std::optional<std::unordered_set<EventId>> calling_;  // made when it is asked for
+  std::vector<std::vector<Launch>> launches_;                   // by track
+  std::vector<HostSpans> spans_;                                // by track
+  std::map<std::uint32_t, Process> processes_;                  // by scope
 };
 
 }  // namespace

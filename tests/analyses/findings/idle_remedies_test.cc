@@ -111,7 +111,7 @@ TEST_F(IdleRemedies, OptimizersByTheirClassAndByWhatIsInUse) {
 
 TEST_F(IdleRemedies, StacksAreAdvisedWhereThereAreNone) {
   const IdlePart part = part_of(IdleCause::code, "tokenize");
-  EXPECT_THAT(remedy(part), AllOf(HasSubstr("make tokenize cheaper, or the usual"),
+  EXPECT_THAT(remedy(part), AllOf(HasSubstr("make \"tokenize\" cheaper, or the usual"),
                                   HasSubstr("with_stack=True")));
   facts_.has_frames = true;
   EXPECT_THAT(remedy(part), Not(HasSubstr("with_stack")));
