@@ -163,14 +163,15 @@ std::string launch_remedy(const FindingFacts& facts, const IdlePart& part) {
            "of a kernel, another thread in the driver, a full queue), else use larger batches or "
            "fused operators";
   }
-  const std::string remedy = without_what_is_done(
+  std::string remedy = without_what_is_done(
       facts, "take work off the launching thread: less Python between operators");
   // DistributedDataParallel sends its buffers as one tensor, which it then takes apart.
-  const bool is_of_buffers = facts.has_ddp && part.largest.op == "aten::unflatten_dense_tensors";
-  if (!is_of_buffers) return remedy;
-  return "broadcast buffers less often (DistributedDataParallel does before each forward pass; "
-         "broadcast_buffers=False); " +
-         remedy;
+  if (facts.has_ddp && part.largest.op == "aten::unflatten_dense_tensors") {
+    remedy.insert(0,
+                  "broadcast buffers less often (DistributedDataParallel does before each "
+                  "forward pass; broadcast_buffers=False); ");
+  }
+  return remedy;
 }
 
 std::string device_remedy(const FindingFacts& facts, const IdlePart& part) {

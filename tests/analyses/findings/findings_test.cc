@@ -363,43 +363,41 @@ TEST(Findings, APrefetchersLoadingIsNotAWaitOfTheProgram) {
   EXPECT_THAT(ids(trace), testing::Not(testing::Contains("data_loader_bound")));
 }
 
+/// Three steps of 900 us on the CPU with an operator of 600 us from `operator_us` on, and a range.
+Trace on_cpu(std::int64_t operator_us, const fixtures::Range& range) {
+  TraceBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    const std::int64_t start = step * 1000 * kUs;
+    add(builder, {.category = "user_annotation",
+                  .name = "ProfilerStep#" + std::to_string(step),
+                  .start = start,
+                  .duration = 900 * kUs});
+    fixtures::Range row = range;
+    row.category = "user_annotation";
+    row.start += start;
+    add(builder, row);
+    add(builder, {.name = "aten::mm", .start = start + operator_us * kUs, .duration = 600 * kUs});
+  }
+  return fixtures::finished(builder);
+}
+
 TEST(Findings, OnACpuTheLoadersShareOfTheStepsCounts) {
   for (const int data_us : {2, 20, 200}) {
-    TraceBuilder builder;
-    for (int step = 0; step < 3; ++step) {
-      const std::int64_t start = step * 1000 * kUs;
-      add(builder, {.category = "user_annotation",
-                    .name = "ProfilerStep#" + std::to_string(step),
-                    .start = start,
-                    .duration = 900 * kUs});
-      add(builder, {.category = "user_annotation",
-                    .name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
-                    .start = start,
-                    .duration = data_us * kUs});
-      add(builder, {.name = "aten::mm", .start = start + 300 * kUs, .duration = 600 * kUs});
-    }
+    const Trace trace =
+        on_cpu(300, {.name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                     .duration = data_us * kUs});
     const bool expected = data_us >= 45;
-    EXPECT_EQ(first(fixtures::finished(builder)), expected ? "data_loader_bound" : "") << data_us;
+    EXPECT_EQ(first(trace), expected ? "data_loader_bound" : "") << data_us;
   }
 }
 
 TEST(Findings, OnACpuCollectivesWithoutOperatorsBesideThemCount) {
   for (const int alone_us : {0, 50, 200}) {
-    TraceBuilder builder;
-    for (int step = 0; step < 3; ++step) {
-      const std::int64_t start = step * 1000 * kUs;
-      add(builder, {.category = "user_annotation",
-                    .name = "ProfilerStep#" + std::to_string(step),
-                    .start = start,
-                    .duration = 900 * kUs});
-      add(builder, {.name = "aten::mm", .start = start, .duration = 600 * kUs});
-      add(builder, {.category = "user_annotation",
-                    .name = "gloo:all_reduce",
-                    .start = start + 400 * kUs,
-                    .duration = (200 + alone_us) * kUs,
-                    .thread = 2});
-    }
-    const std::vector<Finding> found = findings(fixtures::finished(builder));
+    const Trace trace = on_cpu(0, {.name = "gloo:all_reduce",
+                                   .start = 400 * kUs,
+                                   .duration = (200 + alone_us) * kUs,
+                                   .thread = 2});
+    const std::vector<Finding> found = findings(trace);
     ASSERT_EQ(found.size(), alone_us >= 90 ? 1U : 0U) << alone_us;
     if (found.empty()) continue;
     EXPECT_EQ(found[0].id, "host_communication");
