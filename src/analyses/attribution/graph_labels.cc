@@ -20,6 +20,10 @@ std::string_view innermost_name(std::string_view annotation) {
 
 }  // namespace
 
+bool is_graph_launch(std::string_view call) {
+  return call.find("GraphLaunch") != std::string_view::npos;
+}
+
 GraphLabels::GraphLabels(const Trace& trace)
     : trace_(trace),
       nodes_(trace.argument(Argument::graph_node_id)),

@@ -1,4 +1,5 @@
-// The labels that a program gave to kernels while it captured a CUDA graph.
+// Replayed CUDA graphs: the calls that launch them, and the labels that a program gave to kernels
+// while it captured a graph.
 // Refers to its Trace, which must outlive it. Immutable.
 // Needs ArgumentGroup::graphs; without it nothing has a label.
 // Source: torch/cuda/graph_annotations.py (mark_kernels), torch/profiler/_chrome_trace_export.py
@@ -10,6 +11,9 @@
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {
+
+/// Whether a call (`cudaGraphLaunch`, `hipGraphLaunch` and the like) replays a captured graph.
+bool is_graph_launch(std::string_view call);
 
 /// A replayed graph calls no operators, so its kernels belong to no operator and no module; but
 /// writers copy the labels of a node to each of its kernels, memcpys and memsets.

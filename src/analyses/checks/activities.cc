@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyses/attribution/graph_labels.h"
 #include "analyses/checks/list.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
@@ -85,8 +86,8 @@ void find_unrecorded_operators(const Trace& trace, CheckHits& hits) {
   for (const DeviceLink& link : links_of(trace).device_work()) {
     if (trace.kind(link.activity) != EventKind::kernel) continue;
     // A program that replays graphs runs no operators meanwhile.
-    const bool is_of_graph = link.launch != EventId::none &&
-                             trace.name(link.launch).find("GraphLaunch") != std::string_view::npos;
+    const bool is_of_graph =
+        link.launch != EventId::none && is_graph_launch(trace.name(link.launch));
     if (!is_of_graph) hits.add(link.activity);
   }
 }

@@ -11,6 +11,7 @@
 #include <tbtrace/findings.h>
 #include <tbtrace/recovered.h>
 
+#include "analyses/attribution/graph_labels.h"
 #include "analyses/attribution/work_times.h"
 #include "analyses/findings/rules.h"
 #include "analyses/gpu/activities.h"
@@ -252,7 +253,7 @@ void find_what_is_done(const analyses::Activities& activities, FindingFacts& fac
     const std::string_view call = trace.name(link->launch);
     if (!call.starts_with("cu") && !call.starts_with("hip")) continue;
     ++launched;
-    if (call.find("GraphLaunch") != std::string_view::npos) ++by_graphs;
+    if (analyses::is_graph_launch(call)) ++by_graphs;
   }
   facts.can_use_graphs = launched > 0 && by_graphs * 2 < launched;
 }

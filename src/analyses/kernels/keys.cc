@@ -53,12 +53,15 @@ bool KernelKeys::is_communication(EventId kernel) const {
   return !communication_.empty() && communication_[index(kernel)];
 }
 
-/// Where the name does not show it, the operator may.
+/// Where the name does not show it, the operator may; but one that replays a graph says nothing of
+/// the kernels in it.
 KernelFamily KernelKeys::family(const KernelRun& run) {
   if (is_communication(run.event)) return KernelFamily::collective;
   const KernelFamily family = facts(run.event).family;
   const bool may_ask = family == KernelFamily::other && rules_.communication != nullptr;
-  return may_ask && run.op != EventId::none ? operator_family(trace_.name(run.op)) : family;
+  if (!may_ask || run.op == EventId::none) return family;
+  const bool is_of_graph = run.launch != EventId::none && is_graph_launch(trace_.name(run.launch));
+  return is_of_graph ? family : operator_family(trace_.name(run.op));
 }
 
 KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {

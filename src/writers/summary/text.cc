@@ -162,8 +162,8 @@ std::string slowest_step_part(const TraceSummary& summary) {
                      cell("time_ns", step.duration_ns) + ", " + cell("share", more) +
                      " above the median of " + cell("time_ns", step.median_ns);
   const double compiling = share(step.compilation_ns, std::max<std::int64_t>(step.duration_ns, 1));
-  constexpr double kCompiling = 0.5;  // of what it is longer than the median
-  if (step.compilation_ns >= kCompiling * static_cast<double>(step.duration_ns - step.median_ns)) {
+  // At least half of what it is longer than the median.
+  if (step.compilation_ns >= (step.duration_ns - step.median_ns + 1) / 2) {
     text += "; " + cell("share", compiling) + " of it is compilation and autotuning";
   } else if (!step.part.empty()) {
     text += "; above their own medians: the time of " + step.part + " by " +

@@ -137,6 +137,22 @@ TEST(KernelSummary, OfAGraphCountsItsLaunchOnce) {
   EXPECT_EQ(summary.all.launch_call_ns, 20);
 }
 
+/// Where a name does not show it, the operator does; but the operator around the launch of a graph
+/// says nothing of the kernels in it.
+TEST(KernelSummary, FamiliesAreThoseOfOperatorsThatLaunchKernelsThemselves) {
+  for (const auto& [call, family] : {std::pair("cudaLaunchKernel", KernelFamily::gemm),
+                                     std::pair("cudaGraphLaunch", KernelFamily::other)}) {
+    TraceBuilder builder;
+    add(builder, {.name = "aten::mm", .start = 0, .duration = 50});
+    launch(builder, call, 10, 5, 1);
+    kernel(builder, "k", 20, 10, 1);
+    const KernelSummary summary =
+        *kernel_summary(finished(builder), {.group_by = KernelGrouping::family});
+    ASSERT_THAT(summary.groups, SizeIs(1)) << call;
+    EXPECT_EQ(summary.groups[0].family, family) << call;
+  }
+}
+
 TEST(KernelSummary, WeighsOccupancyByDuration) {
   TraceBuilder builder;
   builder.add_argument(kernel(builder, "k", 0, 30), Argument::occupancy, 100.0);

@@ -52,6 +52,10 @@ class Answers:
         """How often `check` met something."""
         return sum(row["count"] for row in self.rows("check") if row["id"] == finding)
 
+    def has_wrong_times(self):
+        """Whether device work is left out of `gpu`, whose times cannot be or were lost."""
+        return self.found("misplaced_device_work") + self.found("times_of_zero") > 0
+
     def stacks(self, command):
         """Of a flame graph: [(frames, weight)]."""
         lines = self.text(command, "--format", "folded").split("\n")

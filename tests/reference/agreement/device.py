@@ -57,8 +57,9 @@ def device_work(answers, same):
              links["linked_device_time_ns"] + links["unlinked_device_time_ns"], time)
     same("summary: device_activities = kernels + memcpys + memsets",
          added(answers["summary"]["run"], "device_activities"), count)
-    same("gpu: activities + misplaced_device_work of check = kernels + memcpys + memsets",
-         added(answers.rows("gpu"), "activities") + answers.found("misplaced_device_work"), count)
+    if not answers.found("times_of_zero"):  # it counts host ranges, too
+        same("gpu: activities + misplaced_device_work of check = kernels + memcpys + memsets",
+             added(answers.rows("gpu"), "activities") + answers.found("misplaced_device_work"), count)
 
 
 def unattributed(answers, same):
@@ -115,7 +116,7 @@ def gpu(answers, same):
 
 def kernel_time(answers, same):
     """`gpu` counts each instant once, `kernels` each kernel."""
-    if answers.totals("kernels")["without_launch"] or answers.found("misplaced_device_work"):
+    if answers.totals("kernels")["without_launch"] or answers.has_wrong_times():
         return  # kernels --per-event lacks some, or gpu does
     events = {}
     for row in answers.rows("kernels --per-event"):

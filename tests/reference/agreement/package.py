@@ -77,11 +77,13 @@ def events(answers, same):
          added([row for row in rows if row["operator"] is not None], "self_time_ns"),
          answers.totals("model --by operator")["cpu_time_total_ns"])
     same("summary: window_ns = the recording", added(answers["summary"]["run"], "window_ns"), trace.window_ns)
-    # Ranges can stick out of the recording: threads are busy and idle in the time of all of them.
-    same("ops --strict-totals: window_ns = the recording with all events", answers["ops --strict-totals"]["window_ns"],
-         max([trace.window_ns, *(row["start_ns"] + row["duration_ns"] for row in rows)])
-         - min([0, *(row["start_ns"] for row in rows)]))
-    if answers.found("misplaced_device_work"):
+    # Ranges can stick out of the recording: threads are busy and idle in the time of all that have a time.
+    if not answers.found("times_of_zero"):
+        same("ops --strict-totals: window_ns = the recording with all events",
+             answers["ops --strict-totals"]["window_ns"],
+             max([trace.window_ns, *(row["start_ns"] + row["duration_ns"] for row in rows)])
+             - min([0, *(row["start_ns"] for row in rows)]))
+    if answers.has_wrong_times():
         return
     busy = {}
     for row in work:
