@@ -84,7 +84,7 @@ std::vector<VerbGroup> verb_groups() {
   return {{"Look", {"summary", "report", "diff", "flamegraph", "tensorboard"}, {"open", "check"}},
           {"Tables",
            {"ops", "kernels", "lines", "memory"},
-           {"steps", "steps --marks", "gpu", "gpu --gaps", "modules", "model",
+           {"steps", "steps --marks", "serving", "gpu", "gpu --gaps", "modules", "model",
             "model --by operator", "occupancy", "check --threads"}},
           {"Jobs", {"collectives"}, {"merge", "save", "add"}},
           {"Files", {}, {"convert", "recover"}},

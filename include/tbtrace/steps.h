@@ -163,8 +163,10 @@ StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& opt
 std::string dropped_steps_text(const StepBreakdown& breakdown);
 
 /// The step that took longest, with its device activities, as in the table of steps, and what took
-/// longer in it than in the others.
+/// longer in it than in the others. Of an inference engine, only steps of the most frequent kind
+/// and number of requests are compared.
 struct SlowestStep {
+  std::string kind;              ///< of these: `decode`; empty: all steps are compared
   std::string name;              ///< `ProfilerStep#5`
   std::int64_t number = 0;       ///< 5
   std::int64_t duration_ns = 0;  ///< StepTime::duration_ns(), with its device activities

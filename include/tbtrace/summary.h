@@ -20,6 +20,7 @@
 #include <tbtrace/operators.h>
 #include <tbtrace/recovered.h>
 #include <tbtrace/report.h>
+#include <tbtrace/serving.h>
 #include <tbtrace/steps.h>
 #include <tbtrace/stragglers.h>
 #include <tbtrace/trace.h>
@@ -85,6 +86,7 @@ struct TraceSummary {
   std::optional<RecoveredRecording> recovered;  ///< of a trace recovered from a journal
   StepBreakdown steps;
   std::optional<SlowestStep> slowest_step;
+  std::vector<ServingPhase> phases;         ///< of an inference engine, by kind
   std::vector<OperatorShare> operators;     ///< by device time, if there is any, else by CPU time
   std::int64_t self_cpu_time_total_ns = 0;  ///< of all operators
   std::int64_t self_device_time_total_ns = 0;  ///< of the whole trace

@@ -123,7 +123,7 @@ struct FlowEnd {
   bool start = false;
 };
 
-/// A `ProfilerStep#N` range on the host.
+/// A `ProfilerStep#N` range on the host, or an iteration of an inference engine.
 struct Step {
   std::int64_t number = 0;
   EventId event = EventId::none;
@@ -285,7 +285,7 @@ class Trace {
   std::string_view argument_text(EventId event, Argument which) const& {
     return string(argument(which).text(event));
   }
-  /// `ProfilerStep#N` ranges, by start.
+  /// `ProfilerStep#N` ranges, else iterations of an inference engine on one thread, by start.
   std::span<const Step> steps() const&;
 
   /// All events by start; with equal starts, profiler events by `Ev Idx`, then the others in file

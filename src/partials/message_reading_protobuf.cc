@@ -247,7 +247,10 @@ void add_newer_columns(const std::vector<std::string>& columns, AnalysisReport& 
        {"tbtrace.gpu/1", "idle_cause_share"},
        {"tbtrace.gpu/1", "idle_causes"},
        {"tbtrace.steps/1", "idle_ns"},
-       {"tbtrace.steps/1", "idle_causes"}});
+       {"tbtrace.steps/1", "idle_causes"},
+       {"tbtrace.steps/1", "kind"},
+       {"tbtrace.steps/1", "requests"},
+       {"tbtrace.steps/1", "tokens"}});
   for (std::size_t place = 0; place < columns.size(); ++place) {
     const bool is_newer =
         std::ranges::find(kNewer, std::pair<std::string_view, std::string_view>(

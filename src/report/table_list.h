@@ -9,6 +9,7 @@
 #define TBTRACE_TABLES(TABLE) \
   TABLE(ops)                  \
   TABLE(steps)                \
+  TABLE(serving)              \
   TABLE(marks)                \
   TABLE(kernels)              \
   TABLE(occupancy)            \

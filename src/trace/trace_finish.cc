@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
+#include "trace/iteration_names.h"
 #include "trace/step_names.h"
 #include "trace/times.h"
 #include "trace/trace_builder_lookup.h"
@@ -21,6 +24,38 @@ namespace tbtrace {
 namespace {
 
 constexpr std::string_view kSpanName = "PyTorch Profiler (0)";
+
+/// The iterations of a serving engine, if all ran on one thread; of ranges inside each other, the
+/// outermost.
+std::vector<Step> engine_steps(const TraceData& data, const EventsWithoutTimes& lost,
+                               const std::function<std::string_view(StringId)>& text_of) {
+  std::unordered_map<StringId, const IterationName*> engines;  // by name of a range
+  std::vector<Step> steps;
+  const IterationName* engine = nullptr;
+  bool all_numbered = true;
+  for (const EventId event : data.by_start) {
+    const std::size_t row = index(event);
+    if (data.categories[index(data.category[row])].kind != EventKind::user_annotation) continue;
+    if (data.duration_ns[row] == 0 || lost.contains(event, data.start_ns[row])) continue;
+    const StringId name = data.name[row];
+    const auto [known, is_new] = engines.try_emplace(name, nullptr);
+    if (is_new) known->second = step_of_engine(text_of(name));
+    if (known->second == nullptr) continue;
+    if (!steps.empty()) {
+      const std::size_t last = index(steps.back().event);
+      if (known->second != engine || data.track[row] != data.track[last]) return {};
+      if (data.start_ns[row] < data.start_ns[last] + data.duration_ns[last]) continue;
+    }
+    engine = known->second;
+    const auto number = iteration_number(*engine, text_of(name));
+    all_numbered = all_numbered && number;
+    steps.push_back({number.value_or(0), event});
+  }
+  for (std::size_t step = 0; !all_numbered && step < steps.size(); ++step) {
+    steps[step].number = static_cast<std::int64_t>(step);
+  }
+  return steps;
+}
 
 }  // namespace
 
@@ -244,6 +279,8 @@ void TraceBuilder::find_steps() {
     const auto number = step_number(string(data_->name[index(event)]));
     if (number) data_->steps.push_back({*number, event});
   }
+  if (!data_->steps.empty()) return;
+  data_->steps = engine_steps(*data_, lost, [this](StringId name) { return string(name); });
 }
 
 void TraceBuilder::find_window() {

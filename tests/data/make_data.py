@@ -252,6 +252,33 @@ def cuda_graph(name):
     return trace.document(name)
 
 
+def serving(name):
+    """Twelve iterations of an engine that names them as vLLM does: two prefills, a mixed one and decodes, each a replay
+    of a CUDA graph with an attention, a matrix product and an all-reduce; the host waits for each."""
+    trace = Kineto({"distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 2},
+                    "deviceProperties": [{"id": 0, "name": "Example GPU", "totalGlobalMem": 85899345920}]})
+    batches = [(1, 1200, 0), (2, 900, 1)] + [(0, 0, 3)] * 3 + [(4, 3100, 0)] + [(0, 0, 8)] * 6
+    at = 10_000
+    for number, (prompts, prompt_tokens, decoding) in enumerate(batches):
+        lengths = [(20_000 + 4 * prompt_tokens + 90 * decoding, "flash_fwd_splitkv_kernel"),
+                   (15_000 + 9 * prompt_tokens + 20 * decoding, "nvjet_tst_128x64"),
+                   (5_000 + 100 * (number % 4), "cross_device_reduce_1stage")]
+        launch, device = at + 6_000, at + 14_000
+        end = device + sum(length for length, _ in lengths) + 4_000
+        trace.op(f"execute_context_{prompts}({prompt_tokens})_generation_{decoding}({decoding})", at, end,
+                 category="user_annotation")
+        common = {"External id": 0, "correlation": 500 + number}
+        trace.range("cuda_runtime", "cudaGraphLaunch", PROCESS, PROCESS, launch, launch + 5_000,
+                    {**common, "cbid": 311})
+        for node, (length, kernel) in enumerate(lengths):
+            trace.range("kernel", kernel, 0, 7, device, device + length,
+                        {**common, "device": 0, "context": 1, "stream": 7, "graph id": 2,
+                         "graph node id": (2 << 32) + node})
+            device += length
+        at = end + 8_000
+    return trace.document(name, at)
+
+
 def hostile_names(name):
     """Names as users and templates make them, unescaped as Kineto writes them."""
     trace = Kineto({"host_name": "node-a"})
@@ -461,6 +488,7 @@ def files():
         "stacks.json.gz": gzipped(small),
         "cuda_graph.json": cuda_graph("cuda_graph.json"),
         "stacks.json.zst": zstandard(small),
+        "serving.json": serving("serving.json"),
         "cut.json.zst": zstandard(small)[:len(small) // 2],
         "twice.json.gz": gzipped(gzipped(small)),
         "mixed_ranks/rank0.json": step,

@@ -27,7 +27,7 @@
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "trace/call_tree.h"
-#include "trace/step_names.h"
+#include "trace/iteration_names.h"
 
 namespace tbtrace {
 namespace {
@@ -140,7 +140,7 @@ class RowsOfTrace {
         continue;
       }
       const bool is_counted = kind == EventKind::cpu_op || kind == EventKind::user_annotation;
-      if (!is_counted || is_step_name(trace_.name(event)) || !begins_in_step(event)) continue;
+      if (!is_counted || is_step_range(trace_.name(event)) || !begins_in_step(event)) continue;
       ++operator_sum(event, event).count;
       ++shape_sum(event, event).count;
       if (kind != EventKind::cpu_op) continue;

@@ -8,7 +8,7 @@
 #include "analyses/kernels/names.h"
 #include "base/utf8.h"
 #include "trace/links.h"
-#include "trace/step_names.h"
+#include "trace/iteration_names.h"
 
 namespace tbtrace::analyses {
 
@@ -27,7 +27,7 @@ std::string event_name(const Trace& trace, EventId event) {
   const std::span<const DeviceLink> links = links_of(trace).device_work();
   const auto link = std::ranges::find(links, event, &DeviceLink::activity);
   const bool has_operator =
-      link != links.end() && link->op != EventId::none && !is_step_name(trace.name(link->op));
+      link != links.end() && link->op != EventId::none && !is_step_range(trace.name(link->op));
   const std::string name =
       has_operator ? std::string(trace.name(link->op)) : short_kernel_name(trace.name(event));
   return name_text(name);

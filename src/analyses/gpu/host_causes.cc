@@ -10,9 +10,9 @@
 #include "analyses/gpu/first_calls.h"
 #include "analyses/kernels/copy_names.h"
 #include "analyses/steps/compilation.h"
-#include "analyses/steps/iteration_names.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
+#include "trace/iteration_names.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
@@ -33,7 +33,7 @@ bool ends_in(std::string_view file, std::string_view path) {
 bool is_iteration_of_engine(std::string_view name) {
   return std::ranges::any_of(iteration_names(), [&](const IterationName& iteration) {
     return !iteration.engine.empty() && iteration.place == IterationPlace::annotation &&
-           is_iteration(iteration, name);
+           is_named(iteration, name);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "base/time_ranges.h"
+#include "trace/iteration_names.h"
 #include "trace/links.h"
 
 namespace tbtrace {
@@ -137,7 +138,7 @@ StepBreakdown analyses::breakdown_by(const Trace& trace, const StepPolicy& polic
   }
   const bool has_steps =
       !breakdown.steps.empty() && windows.steps.front().step.event != EventId::none;
-  if (!has_steps && trace.steps().empty()) {
+  if (!has_steps && (trace.steps().empty() || has_engine_steps(trace))) {
     breakdown.why_no_steps = why_no_steps(trace, options.infer_steps);
   }
   share_time(breakdown.steps, trace, rules);

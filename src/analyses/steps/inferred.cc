@@ -9,9 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "analyses/steps/iteration_names.h"
+#include "analyses/attribution/source_lines.h"
 #include "base/characters.h"
 #include "base/decimal.h"
+#include "trace/iteration_names.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -110,15 +111,21 @@ bool is_at(const Trace& trace, IterationPlace place, EventId event) {
                                              : trace.kind(event) == EventKind::python_function;
 }
 
-/// The number of the iteration in a name, if it has one.
-std::optional<std::int64_t> iteration_number(const IterationName& iteration,
-                                             std::string_view name) {
-  const std::string_view before = iteration.number_after;
-  if (before.empty() || !name.starts_with(before)) return std::nullopt;
-  const std::string_view rest = name.substr(before.size());
-  std::size_t digits = 0;
-  while (digits < rest.size() && is_digit(rest[digits])) ++digits;
-  return parse_integer(rest.substr(0, digits));
+bool lies_in(std::string_view file, std::string_view folder) {
+  if (folder.empty() || file.starts_with(folder)) return true;
+  for (std::size_t at = file.find(folder); at != std::string_view::npos;
+       at = file.find(folder, at + 1)) {
+    if (at > 0 && (file[at - 1] == '/' || file[at - 1] == '\\')) return true;
+  }
+  return false;
+}
+
+/// Whether an annotation or a frame of the trace is named so. `name` is the whole text of a frame:
+/// `vllm/v1/worker/gpu_worker.py(368): execute_model`.
+bool is_iteration(const IterationName& iteration, std::string_view name) {
+  if (iteration.place != IterationPlace::python_frame) return is_named(iteration, name);
+  const auto line = line_of_frame(name);
+  return line && lies_in(line->file, iteration.folder) && is_named(iteration, line->function);
 }
 
 /// The iterations of a trace, by each row of iteration_names().
@@ -133,7 +140,7 @@ class Iterations {
     std::vector<Step> steps;
     bool all_numbered = true;
     for (const EventId event : trace_.by_start()) {
-      if (!is_at(trace_, iteration.place, event) || !is_named(iteration, event)) continue;
+      if (!is_at(trace_, iteration.place, event) || !is_one(iteration, event)) continue;
       const Events& events = trace_.events();
       if (events.duration_ns(event) == 0) continue;
       std::int64_t& open = open_until.try_emplace(events.track(event), INT64_MIN).first->second;
@@ -151,7 +158,7 @@ class Iterations {
   }
 
  private:
-  bool is_named(const IterationName& iteration, EventId event) {
+  bool is_one(const IterationName& iteration, EventId event) {
     const StringId name = trace_.events().name(event);
     const auto [known, is_new] = named_.try_emplace(name, false);
     if (is_new) known->second = is_iteration(iteration, trace_.string(name));
@@ -163,6 +170,7 @@ class Iterations {
 };
 
 std::vector<Step> found_steps(const Trace& trace, bool with_frames) {
+  if (has_engine_steps(trace)) return {trace.steps().begin(), trace.steps().end()};
   if (!trace.steps().empty()) return {};
   std::vector<Step> steps = annotations_with_step_number(trace);
   if (steps.empty()) steps = counted_annotations(trace);

@@ -9,6 +9,7 @@
 #include "analyses/attribution/lightning.h"
 #include "analyses/attribution/operator_kind.h"
 #include "analyses/steps/step_threads.h"
+#include "trace/iteration_names.h"
 #include "trace/links.h"
 #include "trace/step_names.h"
 
@@ -41,6 +42,7 @@ const StepPolicy& exact_step_policy() {
       .only_step_threads_wait = true,
       .launches_by_open_step = true,
       .leaves_out_unfinished = true,
+      .takes_engine_steps = true,
       .start_ns = [](const Events& events, EventId event) { return events.start_ns(event); },
       .end_ns = [](const Events& events, EventId event) { return events.end_ns(event); },
       .communication = [](const Trace& trace,
@@ -51,6 +53,9 @@ const StepPolicy& exact_step_policy() {
 
 StepRules::StepRules(const Trace& trace, const StepPolicy& policy, std::vector<Step> other_steps)
     : trace_(trace), policy_(policy), lost_(trace), other_steps_(std::move(other_steps)) {
+  if (policy.takes_engine_steps && has_engine_steps(trace)) {
+    other_steps_.assign(trace.steps().begin(), trace.steps().end());
+  }
   lightning_ = is_lightning(trace);
   std::size_t names = 0;
   bool any_work = false;

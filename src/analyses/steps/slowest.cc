@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -9,11 +11,12 @@
 
 #include "analyses/attribution/idle_threads.h"
 #include "analyses/steps/compilation.h"
+#include "analyses/steps/iteration_facts.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
 #include "trace/call_tree.h"
+#include "trace/iteration_names.h"
 #include "trace/self_times.h"
-#include "trace/step_names.h"
 
 namespace tbtrace {
 namespace {
@@ -52,7 +55,7 @@ std::vector<TimeInStep> times_in_steps(const Trace& trace, const std::vector<Ste
         step_of(steps, trace.events().start_ns(range), trace.events().end_ns(range));
     if (!step) continue;
     const std::int64_t ns = self_times.ns(range);
-    if (ns == 0 || idle.is_idle(range) || is_step_name(trace.name(range))) continue;
+    if (ns == 0 || idle.is_idle(range) || is_step_range(trace.name(range))) continue;
     times.push_back({trace.events().name(range), *step, ns});
   }
   std::ranges::sort(times, {},
@@ -87,10 +90,28 @@ void find_range(SlowestStep& found, const Trace& trace, const std::vector<StepTi
   }
 }
 
+/// The steps that do the same work as most do, and their kind.
+std::pair<std::vector<StepTime>, analyses::IterationKind> alike(
+    const Trace& trace, const std::vector<StepTime>& steps) {
+  const std::vector<analyses::IterationFacts> facts = analyses::facts_of_steps(trace, steps);
+  std::map<analyses::IterationGroup, std::size_t> counts;
+  for (const analyses::IterationFacts& step : facts) ++counts[group_of(step)];
+  if (counts.size() < 2) return {steps, analyses::IterationKind::unknown};
+  const auto most =
+      std::ranges::max_element(counts, {}, [](const auto& group) { return group.second; });
+  std::vector<StepTime> same;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    if (group_of(facts[step]) == most->first) same.push_back(steps[step]);
+  }
+  return {std::move(same), most->first.first};
+}
+
 }  // namespace
 
 std::optional<SlowestStep> slowest_step(const Trace& trace, const StepBreakdown& breakdown) {
-  const std::vector<StepTime>& steps = breakdown.steps;
+  const auto compared = alike(trace, breakdown.steps);
+  const std::vector<StepTime>& steps = compared.first;
+  const analyses::IterationKind kind = compared.second;
   if (steps.size() < kFewestSteps) return std::nullopt;
   const auto median = [&](auto&& value_of) {
     std::vector<std::int64_t> values;
@@ -100,6 +121,7 @@ std::optional<SlowestStep> slowest_step(const Trace& trace, const StepBreakdown&
   };
   const auto slowest = std::ranges::max_element(steps, {}, &StepTime::duration_ns);
   SlowestStep found;
+  if (kind != analyses::IterationKind::unknown) found.kind = analyses::iteration_kind_name(kind);
   found.name = slowest->name;
   found.number = slowest->number;
   found.duration_ns = slowest->duration_ns();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyses/attribution/open_steps.h"
+#include "trace/iteration_names.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -198,13 +199,15 @@ class Windows {
     }
   }
 
-  /// The number of steps without those at the end whose work may be missing.
+  /// The number of steps without those at the end whose work may be missing. How much the steps of
+  /// an engine launch depends on what they are, so that they are complete if they launch anything.
   std::size_t complete_steps() const {
     std::size_t last = steps_.size() - 1;
     while (steps_[last].launched == 0) --last;  // at least one step launched work
     if (last == 0) return 1;
     const auto launched = static_cast<double>(steps_[last].launched);
-    return static_cast<double>(steps_[last - 1].launched) * 0.8 > launched ? last : last + 1;
+    if (static_cast<double>(steps_[last - 1].launched) * 0.8 <= launched) return last + 1;
+    return rules_.policy().takes_engine_steps && has_iterations(trace_) ? last + 1 : last;
   }
 
   const Trace& trace_;

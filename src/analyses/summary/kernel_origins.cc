@@ -12,6 +12,7 @@
 #include "analyses/kernels/runs.h"
 #include "analyses/modules/range_origins.h"
 #include "base/bounded_sum.h"
+#include "trace/iteration_names.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -49,7 +50,8 @@ std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const Ker
     if (group == groups.size()) continue;
     const DeviceLink link = {.activity = run.event, .launch = run.launch, .op = run.op};
     const EventId owner = lines.owner_of(link);
-    const bool has_operator = run.op != EventId::none;
+    // A replayed graph is launched by no operator, only in the range of an iteration.
+    const bool has_operator = run.op != EventId::none && !is_step_range(trace.name(run.op));
     Sum& sum = sums[group][{
         has_operator ? trace.name(run.op) : std::string_view(),
         has_operator ? trace.argument_text(run.op, Argument::input_dims) : std::string_view(),

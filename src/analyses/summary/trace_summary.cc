@@ -173,6 +173,8 @@ TraceSummary trace_summary(const Trace& trace, const std::string& input,
                     [&] {
                       summary.steps = step_breakdown(trace);
                       summary.slowest_step = slowest_step(trace, summary.steps);
+                      summary.phases =
+                          serving_phases(trace, summary.steps, {.by_batch = false}).phases;
                     },
                     [&] { memory = *memory_use(trace); },
                     [&] {

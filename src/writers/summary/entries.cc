@@ -142,16 +142,18 @@ void add_steps(const TraceSummary& summary, EntriesOf entries) {
 void add_slowest_step(const TraceSummary& summary, EntriesOf entries) {
   if (!summary.slowest_step) return;
   const SlowestStep& step = *summary.slowest_step;
-  entries.add(step.name, {{"name", step.name},
-                          {"step", step.number},
-                          {"duration_ns", step.duration_ns},
-                          {"median_ns", step.median_ns},
-                          {"part", text_cell(step.part)},
-                          {"part_more_ns", step.part_more_ns},
-                          {"range", text_cell(step.range)},
-                          {"range_more_ns", step.range_more_ns},
-                          {"compilation_ns", step.compilation_ns},
-                          {"mean_of_others_ns", step.mean_of_others_ns}});
+  Members members = {{"name", step.name},
+                     {"step", step.number},
+                     {"duration_ns", step.duration_ns},
+                     {"median_ns", step.median_ns},
+                     {"part", text_cell(step.part)},
+                     {"part_more_ns", step.part_more_ns},
+                     {"range", text_cell(step.range)},
+                     {"range_more_ns", step.range_more_ns},
+                     {"compilation_ns", step.compilation_ns},
+                     {"mean_of_others_ns", step.mean_of_others_ns}};
+  if (!step.kind.empty()) members.push_back({"kind", step.kind});
+  entries.add(step.name, std::move(members));
 }
 
 void add_operators(const TraceSummary& summary, EntriesOf entries) {
@@ -298,6 +300,20 @@ SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
   return part;
 }
 
+void add_phases(const TraceSummary& summary, EntriesOf entries) {
+  for (const ServingPhase& phase : summary.phases) {
+    entries.add(phase.kind, {{"steps", phase.steps},
+                             {"duration_ns", phase.duration_ns},
+                             {"duration_median_ns", phase.duration_median_ns},
+                             {"duration_p90_ns", phase.duration_p90_ns},
+                             {"duration_p99_ns", phase.duration_p99_ns},
+                             {"tokens", optional_cell(phase.tokens)},
+                             {"kernel_ns", phase.kernel_ns},
+                             {"gap_median_ns", phase.gap_median_ns},
+                             {"host_median_ns", phase.host_median_ns}});
+  }
+}
+
 struct PartRule {
   std::string_view name;
   void (*add)(const TraceSummary& summary, EntriesOf entries);
@@ -310,6 +326,7 @@ constexpr PartRule kParts[] = {
     {"checks", add_checks},
     {"steps", add_steps},
     {"slowest_step", add_slowest_step},
+    {"serving", add_phases},
     {"operators", add_operators},
     {"kernels", add_kernels},
     {"modules", add_modules},

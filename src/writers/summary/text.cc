@@ -140,6 +140,21 @@ std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   return part.text();
 }
 
+/// Prefill and decode of an inference engine.
+std::string phases_part(const std::vector<ServingPhase>& phases, std::size_t width) {
+  Part part(width, {"kind of step", "steps", "duration_median_ns", "duration_p99_ns",
+                    "tokens_per_s", "gpu_utilization", "gap_median_ns"});
+  for (const ServingPhase& phase : phases) {
+    Cell tokens;
+    if (phase.tokens && phase.duration_ns > 0) {
+      tokens = static_cast<double>(*phase.tokens) * 1e9 / static_cast<double>(phase.duration_ns);
+    }
+    part.add({phase.kind, phase.steps, phase.duration_median_ns, phase.duration_p99_ns, tokens,
+              share(phase.kernel_ns, phase.duration_ns), phase.gap_median_ns});
+  }
+  return part.text();
+}
+
 std::string left_out_steps_part(const StepBreakdown& steps) {
   constexpr std::size_t kMost = 3;
   std::string text;
@@ -158,7 +173,8 @@ std::string slowest_step_part(const TraceSummary& summary) {
       share(step.duration_ns - step.median_ns, std::max<std::int64_t>(step.median_ns, 1));
   constexpr double kNotable = 0.10;  // less is what steps differ by anyhow
   if (more < kNotable) return {};
-  std::string text = "slowest step: " + std::to_string(step.number) + ", " +
+  std::string text = "slowest " + (step.kind.empty() ? "" : step.kind + " ") +
+                     "step: " + std::to_string(step.number) + ", " +
                      cell("time_ns", step.duration_ns) + ", " + cell("share", more) +
                      " above the median of " + cell("time_ns", step.median_ns);
   const double compiling = share(step.compilation_ns, std::max<std::int64_t>(step.duration_ns, 1));
@@ -454,6 +470,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
   add_part(page, checks_part(summaries));
   add_part(page, steps_part(summary.steps, width));
   add_part(page, left_out_steps_part(summary.steps));
+  add_part(page, phases_part(summary.phases, width));
   add_part(page, slowest_step_part(summary));
   add_part(page, gpu_part(summary, width));
   add_part(page, operators_part(summary, width));

@@ -80,11 +80,11 @@ TEST(StepReport, HasARowPerStepAndTheirMeans) {
       "runtime_ns,data_loader_ns,cpu_op_ns,other_ns,host_duration_ns,forward_ns,backward_ns,"
       "optimizer_ns,data_ns,"
       "unphased_ns,gpu_utilization,peak_memory_bytes,launched,outlier,idle_ns,"
-      "idle_causes\r\n"
-      "ProfilerStep#4,4,4,3,100,100,20,0,0,0,10,0,30,40,105,50,30,10,0,15,0.2,4096,2,false,,\r\n"
+      "idle_causes,kind,requests,tokens\r\n"
+      "ProfilerStep#4,4,4,3,100,100,20,0,0,0,10,0,30,40,105,50,30,10,0,15,0.2,4096,2,false,,,,,\r\n"
       "ProfilerStep#5,5,5,3,200,101,10,0,0,0,10,0,30,51,105,50,30,10,0,15,0.09900990099009901,512,"
       "1,"
-      "false,,\r\n");
+      "false,,,,,\r\n");
   const std::map<std::string, Cell> totals(report.totals.begin(), report.totals.end());
   EXPECT_EQ(std::get<double>(totals.at("duration_ns")), 100.5);
   EXPECT_EQ(std::get<double>(totals.at("kernel_ns")), 15);

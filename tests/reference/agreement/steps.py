@@ -1,4 +1,6 @@
 """Steps: by themselves, in the summary, and in the tables of one step."""
+from collections import Counter
+
 from sums import added
 
 ROLES = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loader_ns", "cpu_op_ns",
@@ -41,12 +43,17 @@ def summary(answers, same):
         for key in MEANS:
             same(f"summary: {key} of steps = the total of steps", entry[key], answers.totals("steps")[key])
     for entry in found["slowest_step"]:
+        # Of an inference engine, only the batches that occur most often are compared.
+        batches = Counter((row["kind"], row["requests"]) for row in rows)
+        alike = [row for row in rows if batches[row["kind"], row["requests"]] == max(batches.values())]
+        if len({(row["kind"], row["requests"]) for row in alike}) > 1:
+            continue  # which one is not said here
         # Several annotations can have one step's name.
-        longest = max(rows, key=lambda row: row["duration_ns"])
+        longest = max(alike, key=lambda row: row["duration_ns"])
         same("summary: the slowest step = the longest of steps",
              (entry["name"], entry["duration_ns"]), (longest["name"], longest["duration_ns"]))
         same("summary: median_ns of the slowest step = of steps", entry["median_ns"],
-             answers.totals("steps")["duration_median_ns"])
+             sorted(row["duration_ns"] for row in alike)[(len(alike) - 1) // 2])
 
 
 def single_steps(answers, same):
@@ -65,9 +72,11 @@ def single_steps(answers, same):
             continue  # steps count each instant once for all devices
         device = devices[0]
         same(f"gpu {of}: computation = kernel_ns of steps", device["computation_ns"], row["kernel_ns"])
-        same(f"gpu {of}: (computation + exposed communication) / window = gpu_utilization of steps",
-             (device["computation_ns"] + device["exposed_communication_ns"]) / device["window_ns"],
-             row["gpu_utilization"])
+        by_kernels = any(each["family"] == "collective" for each in answers.rows("kernels --group-by family"))
+        if by_kernels or not device["communication_ns"]:  # else memcpys communicate, which are no kernels
+            same(f"gpu {of}: (computation + exposed communication) / window = gpu_utilization of steps",
+                 (device["computation_ns"] + device["exposed_communication_ns"]) / device["window_ns"],
+                 row["gpu_utilization"])
         if not device["communication_ns"]:
             # With communication `steps` counts memcpys first, and communication on the host, too.
             same(f"gpu {of}: exposed memory = memcpy_ns + memset_ns of steps", device["exposed_memory_ns"],

@@ -73,6 +73,7 @@ const StepPolicy& plugin_step_policy() {
       .only_step_threads_wait = false,
       .launches_by_open_step = false,
       .leaves_out_unfinished = false,
+      .takes_engine_steps = false,
       .start_ns = [](const Events& events,
                      EventId event) { return as_ns(plugin_time(events.start_ns(event))); },
       .end_ns =

@@ -35,7 +35,8 @@ const TableDescription& analyses::steps_table() {
           R"(What each step's time was spent on: by device (kernel, memcpy, communication, ...) and by phase
 of the host (forward, backward, optimizer, data). The parts by device add up to the step, which
 lasts until what it launched is done; the phases add up to its duration on the host.
-Steps are the ProfilerStep#N ranges of the recording; JSON and CSV have all parts.
+Steps are the ProfilerStep#N ranges of the recording, else the iterations of vLLM, SGLang, ATOM or
+TensorRT-LLM; JSON and CSV have all parts.
 )",
       .columns = columns_in(R"(
 name | text | `ProfilerStep#5`, or `[all]`
@@ -61,9 +62,12 @@ unphased_ns | integer | no phase
 gpu_utilization | number or null | share of the step in which a kernel ran, 0 to 1; with several devices their mean
 peak_memory_bytes | integer or null | the highest total that the allocator recorded in the step, of any GPU; if none was recorded, of the CPU
 launched | integer | kernels, memcpys and memsets that were launched in it
-outlier | boolean | longer than the median step by more than 10 % and by more than four times the median deviation from it; of less than five steps none is
+outlier | boolean | longer than the median step by more than 10 % and by more than four times the median deviation from it; of less than five steps none is; of an inference engine, steps of the same kind and number of requests are compared
 idle_ns | integer or null | time in which a device ran nothing, of all devices together; null without device work
 idle_causes | list or null | why, as in the table [gpu](gpu.md): the [causes](../findings.md#why-a-gpu-is-idle) add up to `idle_ns`
+kind | text or null | of an inference engine's iteration, as in the table [serving](serving.md): `prefill`, `decode`, `mixed`, ...; null if no name says it
+requests | integer or null | of that iteration, without padding; null if its name does not say it
+tokens | integer or null | that the model processed in it; null likewise
 )"),
       .totals = columns_in(R"(
 steps | integer | rows
@@ -97,8 +101,8 @@ idle_ns | number or null
       .options = {steps_option(),
                   {.name = "infer_steps",
                    .spelling = "infer-steps",
-                   .help = "take annotations such as `Iteration 7` and the iterations of vLLM, "
-                           "SGLang and other engines for steps if there are no others"},
+                   .help = "take annotations such as `Iteration 7` and Python functions such as "
+                           "`train_step` for steps if there are no others"},
                   {.name = "keep_tail_steps",
                    .spelling = "keep-tail-steps",
                    .help = "keep steps at the end whose kernels may be missing"},

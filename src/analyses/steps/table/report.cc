@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "analyses/attribution/work_times.h"
 #include "analyses/gpu/idle_account.h"
 #include "analyses/gpu/report.h"
+#include "analyses/steps/iteration_facts.h"
 #include "analyses/steps/rules.h"
 #include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
@@ -35,6 +37,9 @@ using report::optional_cell;
 constexpr const char* kDuration = "duration_ns";
 constexpr const char* kOutlier = "outlier";
 constexpr const char* kIdleCauses = "idle_causes";
+constexpr const char* kKind = "kind";
+constexpr const char* kRequests = "requests";
+constexpr const char* kTokens = "tokens";
 constexpr const char* kDroppedSteps = "dropped_steps";
 
 /// How the durations of the steps spread.
@@ -132,7 +137,8 @@ class IdleTimes {
 };
 
 std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdown& breakdown,
-                         const StepTime& step, const Spread& spread, const IdleTimes& idle) {
+                         const StepTime& step, const analyses::IterationFacts& facts,
+                         const Spread& spread, const IdleTimes& idle) {
   const Cell number = step.is_whole_trace() ? Cell() : Cell(step.number);
   std::vector<Cell> row = {
       step.name, number, number, rank, since_start(trace, step.start_ns), step.duration_ns()};
@@ -145,6 +151,10 @@ std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdo
   row.emplace_back(step.launched);
   row.emplace_back(spread.is_outlier(step.duration_ns()));
   idle.add_to(row, {step.start_ns, step.end_ns});
+  const bool is_known = facts.kind != analyses::IterationKind::unknown;
+  row.push_back(is_known ? Cell(std::string(iteration_kind_name(facts.kind))) : Cell());
+  row.push_back(optional_cell(facts.requests));
+  row.push_back(optional_cell(facts.tokens));
   return row;
 }
 
@@ -192,7 +202,9 @@ AnalysisReport::Totals totals_of(const Table& table, const Cell& dropped_steps) 
                                    {"duration_std_ns", spread.deviation}};
   for (std::size_t column = duration; column < table.columns.size(); ++column) {
     const std::string& name = table.columns[column];
-    if (name != kOutlier && name != kIdleCauses) totals.emplace_back(name, mean_of(table, column));
+    const bool has_mean = name != kOutlier && name != kIdleCauses && name != kKind &&
+                          name != kRequests && name != kTokens;
+    if (has_mean) totals.emplace_back(name, mean_of(table, column));
   }
   return totals;
 }
@@ -212,6 +224,14 @@ bool has_telling_names(const Table& table) {
   });
 }
 
+/// Whether the names of all steps say what an inference engine did in them.
+bool has_kinds(const Table& table) {
+  const std::size_t kind = *column_named(table, kKind);
+  return !table.rows.empty() && std::ranges::all_of(table.rows, [&](const std::vector<Cell>& row) {
+    return std::holds_alternative<std::string>(row[kind]);
+  });
+}
+
 /// Whether GPU activities end after the step that launched them, in any of the steps: phases add up
 /// to the part on the host.
 bool is_widened(const Table& table) {
@@ -224,7 +244,11 @@ bool is_widened(const Table& table) {
 /// What people see: how long each step was and why, without parts that are zero in every step.
 std::vector<std::string> shown_columns(const Table& table) {
   std::vector<std::string> shown = {"step", "rank", "duration_ns"};
-  if (has_telling_names(table)) shown.insert(shown.begin() + 1, "name");
+  if (has_kinds(table)) {
+    shown.insert(shown.begin() + 1, {kKind, kRequests, kTokens});
+  } else if (has_telling_names(table)) {
+    shown.insert(shown.begin() + 1, "name");
+  }
   if (is_widened(table)) shown.emplace_back("host_duration_ns");
   constexpr std::array<std::string_view, 9> kParts = {
       "gpu_utilization", "forward_ns", "backward_ns",      "optimizer_ns",     "data_ns",
@@ -285,6 +309,8 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
     return read;
   }
   std::vector<const StepTime*> chosen;
+  const std::vector<analyses::IterationFacts> facts =
+      analyses::facts_of_steps(trace, breakdown.steps);
   for (const StepTime& step : breakdown.steps) {
     const bool is_chosen = !steps || (!step.is_whole_trace() && steps->contains(step.number));
     if (is_chosen) chosen.push_back(&step);
@@ -299,17 +325,24 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
     }
     return analyses::no_such_steps(*steps, steps_of(breakdown), breakdown.why_no_steps);
   }
-  std::vector<std::int64_t> durations;
-  durations.reserve(chosen.size());
-  for (const StepTime* step : chosen) durations.push_back(step->duration_ns());
-  const Spread spread = spread_of(durations);
+  const auto facts_of = [&](const StepTime& step) -> const analyses::IterationFacts& {
+    return facts[static_cast<std::size_t>(&step - breakdown.steps.data())];
+  };
+  std::map<analyses::IterationGroup, std::vector<std::int64_t>> durations;
+  for (const StepTime* step : chosen) {
+    durations[group_of(facts_of(*step))].push_back(step->duration_ns());
+  }
+  std::map<analyses::IterationGroup, Spread> spreads;
+  for (const auto& [group, some] : durations) spreads[group] = spread_of(some);
   AnalysisReport report;
   report.schema = analyses::steps_table().schema;
   report.table.columns = analyses::steps_table().column_names();
   const Cell rank = optional_cell(trace.identity().rank);
   const IdleTimes idle(trace);
   for (const StepTime* step : chosen) {
-    report.table.rows.push_back(row_of(trace, rank, breakdown, *step, spread, idle));
+    const analyses::IterationFacts& known = facts_of(*step);
+    report.table.rows.push_back(
+        row_of(trace, rank, breakdown, *step, known, spreads[group_of(known)], idle));
   }
   report.totals = totals_of(report.table, static_cast<std::uint64_t>(breakdown.dropped_steps));
   report.joined_totals = joined_totals;

@@ -1,12 +1,12 @@
-#include "analyses/steps/iteration_names.h"
+#include "trace/iteration_names.h"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "analyses/attribution/source_lines.h"
 #include "base/characters.h"
+#include "base/decimal.h"
 
-namespace tbtrace::analyses {
+namespace tbtrace {
 namespace {
 
 constexpr auto kFrame = IterationPlace::python_frame;
@@ -19,14 +19,18 @@ constexpr auto kFrame = IterationPlace::python_frame;
 // TensorRT-LLM: _forward_step() in tensorrt_llm/_torch/pyexecutor/py_executor.py.
 // text-generation-inference: Prefill() and Decode() in text_generation_server/server.py.
 constexpr std::array kIterations = {
-    IterationName{
-        .engine = "vLLM",
-        .patterns = {"execute_context_#*", "execute_#_context_#*", "execute_new_#_cached_#"}},
-    IterationName{.engine = "SGLang", .patterns = {"step[*]"}},
-    IterationName{.engine = "ATOM", .patterns = {"prefill[*]", "decode[*]", "eager_decode[*]"}},
+    IterationName{.engine = "vLLM",
+                  .patterns = {"execute_context_#*", "execute_#_context_#*",
+                               "execute_new_#_cached_#", "execute_diffusion_#_#x#"},
+                  .is_step = true},
+    IterationName{.engine = "SGLang", .patterns = {"step[* bs=#*]"}, .is_step = true},
+    IterationName{.engine = "ATOM",
+                  .patterns = {"prefill[bs=#*]", "decode[bs=#*]", "eager_decode[bs=#*]"},
+                  .is_step = true},
     IterationName{.engine = "TensorRT-LLM",
                   .patterns = {"[Executor] _forward_step #:*", "[Executor] _forward_step:*"},
-                  .number_after = "[Executor] _forward_step "},
+                  .number_after = "[Executor] _forward_step ",
+                  .is_step = true},
     IterationName{.engine = "vLLM",
                   .patterns = {"gpu_model_runner: forward", "v2_gpu_model_runner: forward"}},
     IterationName{
@@ -59,15 +63,6 @@ constexpr std::array kIterations = {
     IterationName{
         .place = kFrame, .patterns = {"decode_step", "generate_token"}, .is_common_word = true},
 };
-
-bool lies_in(std::string_view file, std::string_view folder) {
-  if (folder.empty() || file.starts_with(folder)) return true;
-  for (std::size_t at = file.find(folder); at != std::string_view::npos;
-       at = file.find(folder, at + 1)) {
-    if (at > 0 && (file[at - 1] == '/' || file[at - 1] == '\\')) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -104,16 +99,38 @@ bool matches_pattern(std::string_view text, std::string_view pattern) {
 
 std::span<const IterationName> iteration_names() { return kIterations; }
 
-bool is_iteration(const IterationName& iteration, std::string_view name) {
-  std::string_view compared = name;
-  if (iteration.place == IterationPlace::python_frame) {
-    const auto line = line_of_frame(name);
-    if (!line || !lies_in(line->file, iteration.folder)) return false;
-    compared = line->function;
-  }
+bool is_named(const IterationName& iteration, std::string_view name) {
   return std::ranges::any_of(iteration.patterns, [&](std::string_view pattern) {
-    return !pattern.empty() && matches_pattern(compared, pattern);
+    return !pattern.empty() && matches_pattern(name, pattern);
   });
 }
 
-}  // namespace tbtrace::analyses
+std::optional<std::int64_t> iteration_number(const IterationName& iteration,
+                                             std::string_view name) {
+  const std::string_view before = iteration.number_after;
+  if (before.empty() || !name.starts_with(before)) return std::nullopt;
+  const std::string_view rest = name.substr(before.size());
+  std::size_t digits = 0;
+  while (digits < rest.size() && is_digit(rest[digits])) ++digits;
+  return parse_integer(rest.substr(0, digits));
+}
+
+const IterationName* step_of_engine(std::string_view annotation) {
+  const auto found = std::ranges::find_if(kIterations, [&](const IterationName& iteration) {
+    return iteration.is_step && is_named(iteration, annotation);
+  });
+  return found == kIterations.end() ? nullptr : &*found;
+}
+
+bool has_iterations(const Trace& trace) {
+  return has_engine_steps(trace) || std::ranges::any_of(trace.by_start(), [&](EventId event) {
+           return trace.kind(event) == EventKind::user_annotation &&
+                  step_of_engine(trace.name(event)) != nullptr;
+         });
+}
+
+bool has_engine_steps(const Trace& trace) {
+  return !trace.steps().empty() && !is_step_name(trace.name(trace.steps().front().event));
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,199 @@
+// Which steps of an engine belong together, and their sums.
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include <tbtrace/kernels.h>
+#include <tbtrace/serving.h>
+
+#include "analyses/attribution/open_steps.h"
+#include "analyses/kernels/names.h"
+#include "analyses/steps/iteration_facts.h"
+#include "base/bounded_sum.h"
+#include "base/quantile.h"
+#include "trace/iteration_names.h"
+#include "trace/links.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::IterationFacts;
+using analyses::IterationKind;
+
+/// The longest run of at least six steps with nearly as many requests as any step has.
+std::optional<std::pair<std::size_t, std::size_t>> steady_run(
+    const std::vector<IterationFacts>& facts) {
+  std::int64_t most = 0;
+  for (const IterationFacts& step : facts) most = std::max(most, step.requests.value_or(0));
+  for (const double share : {0.9, 0.8}) {
+    std::pair<std::size_t, std::size_t> longest;
+    std::size_t first = 0;
+    for (std::size_t step = 0; step < facts.size(); ++step) {
+      const auto requests = static_cast<double>(facts[step].requests.value_or(0));
+      if (requests < share * static_cast<double>(most)) first = step + 1;
+      if (step + 1 - first > longest.second - longest.first) longest = {first, step + 1};
+    }
+    constexpr std::size_t kLeast = 6;
+    if (most > 0 && longest.second - longest.first >= kLeast) return longest;
+  }
+  return std::nullopt;
+}
+
+/// Rows in the making.
+class Phases {
+ public:
+  Phases(const Trace& trace, const StepBreakdown& breakdown,
+         const std::vector<IterationFacts>& facts, bool by_batch)
+      : trace_(trace), breakdown_(breakdown), facts_(facts), by_batch_(by_batch) {}
+
+  void add_steps(std::size_t first, std::size_t end) {
+    phase_of_.resize(breakdown_.steps.size(), nullptr);
+    for (std::size_t step = first; step < end; ++step) add(step);
+  }
+
+  /// Launches and kernels of the steps.
+  void add_work() {
+    std::vector<Step> steps;
+    for (const Step& step : trace_.steps()) steps.push_back(step);
+    const analyses::OpenSteps open(trace_, steps);
+    std::unordered_map<std::int64_t, Phase*> phases;  // by number of the step's start
+    for (std::size_t step = 0; step < phase_of_.size(); ++step) {
+      phases[breakdown_.steps[step].host_start_ns] = phase_of_[step];
+    }
+    EventId last_launch = EventId::none;
+    std::vector<std::pair<EventId, Phase*>> launches;
+    for (const DeviceLink& link : links_of(trace_).placed_work()) {
+      const std::optional<std::size_t> step = open.at_start_of(analyses::launching_range(link));
+      if (!step) continue;
+      const auto found = phases.find(trace_.events().start_ns(steps[*step].event));
+      if (found == phases.end() || found->second == nullptr) continue;
+      Phase& phase = *found->second;
+      if (trace_.kind(link.activity) == EventKind::kernel) {
+        const std::int64_t ns = trace_.events().duration_ns(link.activity);
+        add_bounded(phase.kernels[trace_.events().name(link.activity)], ns);
+        add_bounded(phase.row.kernels_total_ns, ns);
+      }
+      if (link.launch == EventId::none || link.launch == last_launch) continue;
+      last_launch = link.launch;
+      launches.emplace_back(link.launch, &phase);
+    }
+    std::ranges::sort(launches);
+    const auto repeated = std::ranges::unique(launches);
+    launches.erase(repeated.begin(), repeated.end());
+    for (const auto& [launch, phase] : launches) {
+      ++phase->row.launches;
+      add_bounded(phase->row.launch_ns, trace_.events().duration_ns(launch));
+    }
+  }
+
+  std::vector<ServingPhase> finish() {
+    std::vector<ServingPhase> rows;
+    for (auto& [key, phase] : phases_) {
+      ServingPhase& row = phase.row;
+      row.steps = phase.durations.size();
+      std::ranges::sort(phase.durations);
+      row.duration_median_ns = quantile(phase.durations, 0.5);
+      row.duration_p90_ns = quantile(phase.durations, 0.9);
+      row.duration_p99_ns = quantile(phase.durations, 0.99);
+      row.gap_median_ns = median(phase.gaps);
+      row.host_median_ns = median(phase.hosts);
+      const auto most = std::ranges::max_element(phase.kernels, {}, [&](const auto& kernel) {
+        return std::pair(kernel.second, trace_.string(kernel.first));
+      });
+      if (most != phase.kernels.end()) {
+        row.kernel = analyses::short_kernel_name(trace_.string(most->first));
+        row.kernel_total_ns = most->second;
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+ private:
+  struct Phase {
+    ServingPhase row;
+    std::vector<std::int64_t> durations;
+    std::vector<std::int64_t> gaps;
+    std::vector<std::int64_t> hosts;
+    std::unordered_map<StringId, std::int64_t> kernels;  // time by name
+  };
+  using Key = std::pair<IterationKind, std::optional<std::int64_t>>;
+
+  static double median(std::vector<std::int64_t>& values) {
+    if (values.empty()) return 0;
+    std::ranges::sort(values);
+    return quantile(values, 0.5);
+  }
+
+  void add(std::size_t number) {
+    const StepTime& step = breakdown_.steps[number];
+    const IterationFacts& facts = facts_[number];
+    const Key key = {facts.kind, by_batch_ ? facts.requests : std::nullopt};
+    const auto [found, is_new] = phases_.try_emplace(key);
+    Phase& phase = found->second;
+    phase_of_[number] = &phase;
+    ServingPhase& row = phase.row;
+    if (is_new) {
+      row.kind = iteration_kind_name(facts.kind);
+      row.requests = key.second;
+      row.tokens = 0;
+    }
+    if (row.tokens && facts.tokens) add_bounded(*row.tokens, *facts.tokens);
+    if (!facts.tokens) row.tokens.reset();
+    row.padded_requests = std::max(row.padded_requests, facts.padded_requests);
+    phase.durations.push_back(step.duration_ns());
+    phase.hosts.push_back(step.host_duration_ns());
+    if (number > 0) {
+      const std::int64_t gap = step.start_ns - breakdown_.steps[number - 1].end_ns;
+      phase.gaps.push_back(std::max<std::int64_t>(gap, 0));
+    }
+    add_bounded(row.duration_ns, step.duration_ns());
+    WideInteger busy = 0;
+    for (const std::int64_t ns : step.busy_ns) busy += ns;
+    const auto devices = std::max<std::size_t>(step.busy_ns.size(), 1);
+    add_bounded(row.kernel_ns, bounded(busy / static_cast<WideInteger>(devices)));
+    add_bounded(row.communication_ns, step.ns(StepRole::communication));
+  }
+
+  const Trace& trace_;
+  const StepBreakdown& breakdown_;
+  const std::vector<IterationFacts>& facts_;
+  const bool by_batch_;
+  std::map<Key, Phase> phases_;
+  std::vector<Phase*> phase_of_;  // by step; null: it was not taken
+};
+
+}  // namespace
+
+ServingPhases serving_phases(const Trace& trace, const StepBreakdown& breakdown,
+                             const ServingOptions& options) {
+  ServingPhases result;
+  if (!breakdown.has_steps()) return result;
+  const std::vector<IterationFacts> facts = analyses::facts_of_steps(trace, breakdown.steps);
+  const bool is_of_engine =
+      has_engine_steps(trace) || std::ranges::any_of(facts, [](const IterationFacts& step) {
+        return step.kind != IterationKind::unknown;
+      });
+  if (!is_of_engine) return result;
+  result.steps = breakdown.steps.size();
+  std::pair<std::size_t, std::size_t> taken = {0, facts.size()};
+  if (const auto run = options.only_steady ? steady_run(facts) : std::nullopt) {
+    taken = *run;
+    result.steady =
+        StepRange{breakdown.steps[taken.first].number, breakdown.steps[taken.second - 1].number};
+  }
+  Phases phases(trace, breakdown, facts, options.by_batch);
+  phases.add_steps(taken.first, taken.second);
+  phases.add_work();
+  result.phases = phases.finish();
+  return result;
+}
+
+ServingPhases serving_phases(const Trace& trace, const ServingOptions& options) {
+  return serving_phases(trace, step_breakdown(trace), options);
+}
+
+}  // namespace tbtrace
