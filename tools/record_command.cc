@@ -1,10 +1,6 @@
 #include <cerrno>
-#include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,7 +12,11 @@
 #include "child_program.h"
 #include "command.h"
 #include "console.h"
+#include "idle_recording.h"
 #include "options.h"
+#include "record_options.h"
+#include "record_results.h"
+#include "record_running.h"
 #include "recording_hook.h"
 
 namespace tbtrace::tools {
@@ -31,77 +31,16 @@ constexpr const char* kAbout =
     "program without either is recorded by time. Each process that trains writes a trace, named\n"
     "by its rank if it has one: those of torchrun, mpirun, srun and multiprocessing. Workers of\n"
     "data loaders and other programs that it starts are not recorded. At the end the summary goes\n"
-    "to standard error.\n";
+    "to standard error.\n"
+    "With --pid it records a program that runs: one that `tbtrace record --idle -- COMMAND` or "
+    "that\n"
+    "KINETO_USE_DAEMON=1 in its environment has made ready for it.\n";
 
 constexpr const char* kLogs = "logs";
-constexpr std::size_t kMostListed = 4;  // traces
 
 // As shells and env have them.
 constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
-
-/// nullopt if `text` is not a number from 0 on.
-std::optional<double> seconds_of(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value >= 0 && value < 1e9 ? std::optional(value) : std::nullopt;
-}
-
-std::string json_string(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20) {
-      quoted += std::string("\\u00") + kDigits[byte >> 4U] + kDigits[byte & 15U];
-    } else {
-      if (c == '"' || c == '\\') quoted += '\\';
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
-/// What is wrong with the options, empty if nothing is.
-std::string problem_of(const OptionParser& parser) {
-  const bool by_time = parser.given("seconds") || parser.given("after");
-  for (const char* const name : {"steps", "skip"}) {
-    if (by_time && parser.given(name)) {
-      return std::string("--") + name + " counts steps; it does not go with --seconds and --after";
-    }
-    const auto number = whole_number(parser.text(name));
-    const bool is_steps = std::string_view(name) == "steps";
-    if (!number || *number < (is_steps ? 1 : 0) || *number > 1'000'000'000) {
-      return std::string("--") + name + (is_steps ? " takes 1 or more" : " takes 0 or more");
-    }
-  }
-  for (const char* const name : {"seconds", "after"}) {
-    if (parser.given(name) && !seconds_of(parser.text(name))) {
-      return std::string("--") + name + " takes seconds, such as 2 or 0.5";
-    }
-  }
-  return {};
-}
-
-/// For the recorder in the program.
-std::string options_json(const OptionParser& parser, const std::string& logs) {
-  std::string json = "{\"logs\": " + json_string(logs);
-  for (const char* const name : {"steps", "skip", "seconds", "after"}) {
-    if (!parser.text(name).empty()) json += ", \"" + std::string(name) + "\": " + parser.text(name);
-  }
-  const std::pair<const char*, const char*> flags[] = {
-      {"record-shapes", "record_shapes"}, {"profile-memory", "profile_memory"},
-      {"with-stack", "with_stack"},       {"with-modules", "with_modules"},
-      {"children", "children"},           {"memory-snapshot", "memory_snapshot"},
-  };
-  for (const auto& [name, key] : flags) {
-    const bool is_on =
-        parser.given(name) ? parser.flag(name) : std::string_view(name) == "record-shapes";
-    json += std::string(", \"") + key + "\": " + (is_on ? "true" : "false");
-  }
-  return json + "}\n";
-}
 
 /// Whether Python would ignore the hook: `python -I train.py`.
 bool is_isolated_python(const std::vector<std::string>& words) {
@@ -113,10 +52,6 @@ bool is_isolated_python(const std::vector<std::string>& words) {
     if (word == "-W" || word == "-X") ++i;
   }
   return false;
-}
-
-std::string counted(int count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// Why a trace is missing, and what to do.
@@ -151,49 +86,41 @@ std::string reason_without_trace(const RecordedProgram& program, const OptionPar
          "when it was recorded by time; choose the time with --after and --seconds";
 }
 
-/// Below the working directory, paths are said without it.
-std::string short_path(const std::string& path) {
-  std::error_code failed;
-  const std::string near = fs::path(path).lexically_proximate(fs::current_path(failed)).string();
-  return failed || near.starts_with("..") ? path : near;
+/// What a program that the command starts gets.
+std::vector<std::pair<std::string, std::string>> environment_of(const RecordingHook& hook,
+                                                                bool is_idle) {
+  std::vector<std::pair<std::string, std::string>> set = {{"PYTHONPATH", hook.python_path()}};
+  if (is_idle) set.emplace_back(kIdleFolder, hook.folder());
+  return set;
 }
 
-void say_files(const std::string& logs, const std::string& what,
-               const std::vector<std::string>& paths, Console& console) {
-  if (paths.size() > kMostListed) {
-    console.message(logs, counted(static_cast<int>(paths.size()), what));
-    return;
+/// Returns the exit code for a program that ended well; `end` is how it ended.
+int record_program(const OptionParser& parser, const std::string& logs, Console& console,
+                   ProgramEnd& end) {
+  const std::vector<std::string>& words = parser.standard().inputs;
+  const bool is_idle = parser.flag("idle");
+  RecordedProgram program;
+  {
+    const Result<RecordingHook> hook = RecordingHook::make(logs, options_of_program(parser, logs));
+    if (!hook.ok()) {
+      console.error("record", hook.status().message());
+      return kUnwritableOutput;
+    }
+    if (is_idle) {
+      console.message("record", "`tbtrace record --pid " + std::to_string(::getpid()) +
+                                    "` records this program while it runs");
+    }
+    end = run_program(words, environment_of(*hook, is_idle));
+    program = hook->said();
   }
-  for (const std::string& path : paths) console.message(short_path(path), what + " written");
-}
-
-/// Runs a verb on the traces, with its results on standard error.
-int run_on(const Command& command, std::vector<std::string> arguments,
-           const std::vector<std::string>& traces) {
-  arguments.emplace_back("--");
-  for (const std::string& trace : traces) arguments.push_back(short_path(trace));
-  OptionParser parser(command);
-  const std::optional<int> code = parser.parse(arguments);
-  return code ? *code : command.run(parser);
-}
-
-/// What there is to say at the end. Returns an exit code for a program that ended well.
-int show(const RecordedProgram& program, const std::string& logs, const OptionParser& parser,
-         Console& console) {
-  for (const std::string& problem : program.problems) console.warning("record", problem);
-  say_files(logs, "memory snapshot", program.snapshots, console);
-  if (program.traces.empty()) {
-    console.warning("record", reason_without_trace(program, parser));
-    return kDone;
+  if (end.not_started != 0) {
+    console.error(words.front(), std::string("cannot be run: ") + std::strerror(end.not_started) +
+                                     "; the command to record stands after --");
+    return end.not_started == ENOENT ? kNotFound : kNotExecutable;
   }
-  say_files(logs, "trace", program.traces, console);
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is the program's
-  if (!parser.flag("no-summary")) run_on(summary_command(), {}, program.traces);
-  if (!parser.given("report")) return kDone;
-  const std::string& report = parser.text("report");
-  const int code = run_on(report_command(), {"-o", report, "--overwrite"}, program.traces);
-  if (code == kDone || code == kSomeInputsFailed) console.message(report, "the report");
-  return code;
+  const bool is_silent = is_idle && program.has_torch && program.problems.empty();
+  if (is_silent) return kDone;
+  return show_recording(program, reason_without_trace(program, parser), logs, parser, console);
 }
 
 int run(const OptionParser& parser) {
@@ -211,25 +138,9 @@ int run(const OptionParser& parser) {
     return kUnwritableOutput;
   }
   ProgramEnd end;
-  RecordedProgram program;
-  {
-    const Result<RecordingHook> hook =
-        RecordingHook::make(logs.string(), options_json(parser, logs.string()));
-    if (!hook.ok()) {
-      console.error("record", hook.status().message());
-      return kUnwritableOutput;
-    }
-    end = run_program(standard.inputs, {{"PYTHONPATH", hook->python_path()}});
-    program = hook->said();
-  }
+  const int code = parser.given("pid") ? record_running(parser, logs.string(), console)
+                                       : record_program(parser, logs.string(), console, end);
   if (is_new) ::rmdir(logs.c_str());  // if nothing is in it
-  if (end.not_started != 0) {
-    console.error(standard.inputs.front(), std::string("cannot be run: ") +
-                                               std::strerror(end.not_started) +
-                                               "; the command to record stands after --");
-    return end.not_started == ENOENT ? kNotFound : kNotExecutable;
-  }
-  const int code = show(program, logs.string(), parser, console);
   const int own = end_like(end);
   return own == kDone ? code : own;
 }
@@ -240,7 +151,7 @@ Command record_command() {
   return {
       .name = "record",
       .summary = "a Python program that uses torch, recorded without changing it",
-      .usage = "[OPTIONS] -- COMMAND...",
+      .usage = "[OPTIONS] -- COMMAND...  or  tbtrace record [OPTIONS] --pid N",
       .about = kAbout,
       .options =
           {{"When",
@@ -256,6 +167,14 @@ Command record_command() {
               .value = "S",
               .help = "record by time instead: how long to wait after torch was imported (default: "
                       "10)"}}},
+           {"A program that runs",
+            {{.name = "pid",
+              .value = "N,...",
+              .help = "record these processes, and those that they started, instead of a command",
+              .is_list = true},
+             {.name = "idle",
+              .help =
+                  "start the command without recording it; --pid then records it at any time"}}},
            {"What",
             {{.name = "record-shapes",
               .help = "shapes of inputs: on, unless --record-shapes=false"},
@@ -275,9 +194,13 @@ Command record_command() {
                     "three steps, after five; the trace is in logs/"},
                    {"tbtrace record -o traces --skip 100 -- torchrun --nproc-per-node 8 train.py",
                     "each rank"},
+                   {"tbtrace record --idle -- torchrun --nproc-per-node 8 train.py",
+                    "ready to be recorded; it says the N for --pid"},
+                   {"tbtrace record --pid 4711", "three steps of a program that runs"},
                    {"tbtrace record --seconds 2 --after 30 -- python server.py", "by time"},
                    {"tbtrace record --with-stack --report page.html -- python train.py",
                     "with lines and modules, and a page to look at"}},
+      .inputs = Inputs::in_lists_too,
       .run = run,
   };
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "recording_files.h"
 
@@ -35,6 +36,8 @@ fs::path place_for(const std::string& logs) {
   return failed ? fs::path("/tmp") : place;
 }
 
+}  // namespace
+
 void take(std::string_view line, RecordedProgram& program) {
   const std::size_t space = std::min(line.find(' '), line.size());
   const std::string_view kind = line.substr(0, space);
@@ -55,8 +58,6 @@ void take(std::string_view line, RecordedProgram& program) {
   }
 }
 
-}  // namespace
-
 Result<RecordingHook> RecordingHook::make(const std::string& logs, const std::string& options) {
   std::string folder = (place_for(logs) / ".tbtrace-record-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return unwritable(logs, std::strerror(errno));
@@ -69,7 +70,7 @@ Result<RecordingHook> RecordingHook::make(const std::string& logs, const std::st
 Status RecordingHook::write(const std::string& options) const {
   std::error_code failed;
   fs::create_directory(fs::path(folder_) / "_tbtrace_recording", failed);
-  std::vector<std::pair<std::string, std::string_view>> files = {{"options.json", options}};
+  std::vector<std::pair<std::string, std::string_view>> files = {{"options", options}};
   for (const auto& [name, text] : kRecordingFiles) files.emplace_back(place_of(name), text);
   for (const auto& [place, text] : files) {
     std::ofstream stream(fs::path(folder_) / place, std::ios::binary);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct RecordedProgram {
   std::vector<std::string> problems{};  ///< each once
 };
 
+/// A line that a process said: a kind and a text, with a space between them.
+void take(std::string_view line, RecordedProgram& program);
+
 class RecordingHook {
  public:
   /// In `logs`, so that all machines of a job see it. No other user can read it.
@@ -31,6 +35,7 @@ class RecordingHook {
   /// Removes the folder.
   ~RecordingHook();
 
+  const std::string& folder() const { return folder_; }
   /// PYTHONPATH with the folder before what it has now.
   std::string python_path() const;
 

@@ -43,6 +43,7 @@ class Program:
         self.logs = self.folder / "logs"
         self._hook = self.folder / "hook"
         self._hook.mkdir(parents=True)
+        (self.folder / "output").touch()
         self.pid = os.fork()
         if self.pid == 0:
             self._run(text, role, Options(logs=str(self.logs), temporary=str(self._hook), **options))

@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = ""
@@ -52,6 +53,12 @@ if __name__ == "__main__":
     context = "spawn"
     for batch in torch.utils.data.DataLoader(Data(), batch_size=4, num_workers=1, multiprocessing_context=context): pass
     torch.multiprocessing.start_processes(train, (), 2, start_method=context)
+"""
+LONG = TRAINING + """
+import time
+print("ready", flush=True)
+end = time.monotonic() + 60
+while not os.path.exists("end") and time.monotonic() < end: step(); time.sleep(0.01)
 """
 
 
@@ -94,6 +101,45 @@ class Programs(unittest.TestCase):
         """Those that train; neither workers of a loader nor the program that waits for them."""
         _, traces, _ = self.record(SPAWNED)
         self.assertEqual([len(self.steps_of(trace)) for trace in traces], [3, 3])
+
+    def start(self, *words, **more):
+        (self.folder / "program.py").write_text(LONG)
+        command = [*words, sys.executable, "-W", "ignore", "program.py"]
+        started = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, **more})
+        self.addCleanup(started.stdout.close)
+        self.addCleanup(started.wait)
+        self.addCleanup((self.folder / "end").touch)
+        self.assertEqual(started.stdout.readline(), "ready\n")
+        return started
+
+    def ask(self, pid, *options):
+        """Returns how many seconds it took."""
+        start = time.monotonic()
+        done = subprocess.run([PROGRAM, "record", "--no-summary", *options, "--pid", str(pid)], cwd=self.folder,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return time.monotonic() - start
+
+    def traces(self):
+        return [json.loads(path.read_text()) for path in sorted((self.folder / "logs").glob("*.json"))]
+
+    def test_program_that_runs_idle(self):
+        started = self.start(PROGRAM, "record", "--idle", "-q", "--")
+        for _ in range(10):
+            self.assertLess(self.ask(started.pid), 6)
+        self.assertEqual([len(self.steps_of(trace)) for trace in self.traces()], [3] * 10)
+        (self.folder / "end").touch()
+        self.assertEqual(started.wait(), 0)
+        self.assertEqual(len(list((self.folder / "logs").glob("*"))), 10)
+
+    def test_program_that_runs_with_kineto(self):
+        started = self.start(KINETO_USE_DAEMON="1", RANK="0", WORLD_SIZE="2")
+        self.assertLess(self.ask(started.pid), 12)
+        (trace,) = self.traces()
+        self.assertEqual(trace["distributedInfo"]["world_size"], 2)
+        self.assertIn("aten::addmm", [event["name"] for event in trace["traceEvents"]])
+        self.assertIsNone(started.poll())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any, Dict
 
 import torch
 
-_NAME = "Python GC"  # as torch calls them
+GARBAGE = "Python GC"  # as torch calls them
 
 
 class GarbageRanges:
@@ -24,7 +24,7 @@ class GarbageRanges:
     def _on_collection(self, phase: str, facts: Dict[str, int]) -> None:
         if phase == "start":
             make = getattr(torch._C._profiler, "_RecordFunctionFast", torch.autograd.profiler.record_function)
-            self._range = make(_NAME)
+            self._range = make(GARBAGE)
             self._range.__enter__()
         elif self._range is not None:
             self._range.__exit__(None, None, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.machinery
-import json
 import os
 from typing import Any
 
@@ -14,8 +13,8 @@ from .options import Options
 
 def prepare(folder: str, spec: importlib.machinery.ModuleSpec) -> None:
     """The recorder begins as soon as torch has been imported by its `spec`."""
-    with open(os.path.join(folder, "options.json"), encoding="utf-8") as file:
-        options = Options(**json.load(file))
+    with open(os.path.join(folder, "options"), "rb") as file:
+        options = Options.of(os.fsdecode(file.read()))
     role = processes.role(options.children)
     if role in (processes.Role.LAUNCHER, processes.Role.OTHER):
         return
@@ -36,10 +35,15 @@ def _begin(folder: str, options: Options, role: processes.Role) -> None:
     try:
         import torch
 
-        from .schedule import Schedule
-
         say("torch", torch.__version__)
-        Schedule(options, say, trains_only=role is processes.Role.CHILD).watch()
+        if options.idle:
+            from .agent import Agent
+
+            Agent(folder).start()
+        else:
+            from .schedule import Schedule
+
+            Schedule(options, say, trains_only=role is processes.Role.CHILD).watch()
         if role is processes.Role.PROGRAM:
             processes.claim("imported")
     except Exception as problem:  # the program must not notice

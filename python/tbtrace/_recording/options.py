@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional
+from typing import Any, Callable, Dict, Optional
+
+_FROM_TEXT: Dict[str, Callable[[str], Any]] = {
+    "str": str,
+    "int": int,
+    "bool": lambda text: text == "true",
+    "Optional[str]": str,
+    "Optional[float]": float,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +30,15 @@ class Options:
     with_modules: bool = False
     memory_snapshot: bool = False
     children: bool = False  # also of programs that a recorded one starts
+    only_steps: bool = False  # not by time if no step is seen
+    idle: bool = False  # only when another process asks, which brings its own options
+
+    @classmethod
+    def of(cls, text: str) -> Options:
+        """Of `name=value` texts, with a NUL after each."""
+        types = {field.name: _FROM_TEXT[str(field.type)] for field in dataclasses.fields(cls)}
+        given = dict(part.split("=", 1) for part in text.split("\0")[:-1])
+        return cls(**{name: types[name](value) for name, value in given.items()})
 
     @property
     def by_time(self) -> bool:

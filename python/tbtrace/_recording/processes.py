@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+import shlex
 import sys
 from typing import Dict, List, Tuple
 
@@ -55,6 +56,11 @@ def worker_name() -> str:
     rank, size = rank_and_size()
     name = f"{socket.gethostname()}_{os.getpid()}"
     return f"rank{rank}_{name}" if size > 1 else name
+
+
+def command() -> str:
+    """As a shell takes it."""
+    return " ".join(map(shlex.quote, _words()))
 
 
 def is_child() -> bool:

@@ -44,6 +44,11 @@ class Recorder:
     def is_open(self) -> bool:
         return self._is_recording
 
+    @property
+    def has_window(self) -> bool:
+        """Open, or prepared."""
+        return self._window is not None
+
     def prepare(self, *, all_threads: bool = False) -> None:
         """What takes long before open()."""
         with self._lock:
@@ -89,7 +94,7 @@ class Recorder:
         self._is_recording = False
 
     def _make(self, all_threads: bool) -> None:
-        if self._own_profiler.is_active:
+        if self._own_profiler.is_active or torch.autograd._profiler_enabled():
             raise RuntimeError("the program uses a profiler of its own, and torch allows one at a time")
         window = Window(self._options, self._own_profiler, all_threads=all_threads)
         self._ends.watch()

@@ -58,7 +58,7 @@ class Schedule:
         self._modules.watch()
         if self._at_once:
             self._recorder.open(0)
-        elif not self._trains_only:
+        elif not self._trains_only and not self._options.only_steps:
             threading.Thread(target=self._record_by_time, name="tbtrace", daemon=True).start()
 
     def finish(self) -> None:
@@ -68,6 +68,20 @@ class Schedule:
             self._recorder.forget()
         self._say_steps()
         atexit.unregister(self._say_steps)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no window will begin any more. The last one may be being written."""
+        return self._stopped.is_set()
+
+    def give_up(self) -> bool:
+        """No window will begin any more. Returns False if one is open or prepared: the thread that did that ends it, as
+        torch's profiler can crash otherwise; ask again then."""
+        with self._lock:
+            if self._recorder.has_window:
+                return False
+            self._forget()
+            return True
 
     def _forget(self) -> None:
         self._stopped.set()

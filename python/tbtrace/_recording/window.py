@@ -6,6 +6,7 @@ import contextlib
 import json
 import mmap
 import os
+import re
 import threading
 import time
 import warnings
@@ -15,11 +16,12 @@ import torch
 
 from . import processes
 from .export import write_trace
-from .garbage import GarbageRanges
+from .garbage import GARBAGE, GarbageRanges
 from .options import Options
 from .own_profiler import OwnProfiler
 
 _STEP = "ProfilerStep#"  # readers know steps by it
+_OPERATOR = re.compile(rb'"cat": "cpu_op",\s*"name": "(?!%s")' % GARBAGE.encode())
 
 
 class Window:
@@ -41,9 +43,11 @@ class Window:
         self._all_threads = all_threads
         self._garbage = None if options.with_stack else GarbageRanges()
         self._step: Any = None
+        self._thread = 0
 
     def prepare(self) -> None:
         """What takes long, such as loading CUPTI: a step before the start, if there is one."""
+        self._thread = threading.get_ident()
         with self._own_calls():
             self._profiler.prepare_trace()
 
@@ -73,7 +77,9 @@ class Window:
             self._profiler.stop_trace()
 
     def cancel(self) -> None:
-        """Of one that was prepared and not started."""
+        """Of one that was prepared and not started. Crashes in another thread, so nothing is done there."""
+        if threading.get_ident() != self._thread:
+            return
         with self._own_calls():
             self._profiler.start_trace()
             self._profiler.stop_trace()
@@ -97,7 +103,8 @@ class Window:
         return path
 
     def _add_metadata(self) -> None:
-        """The rank, where torch does not know it."""
+        """The command, and the rank where torch does not know it."""
+        self._profiler.add_metadata("command", processes.command())
         distributed = torch.distributed
         if distributed.is_available() and distributed.is_initialized():
             return
@@ -125,7 +132,7 @@ def _activities() -> List[Any]:
 
 def _has_operators(path: str) -> bool:
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        return text.find(b'"cat": "cpu_op"') >= 0
+        return _OPERATOR.search(text) is not None
 
 
 def can_record_all_threads() -> bool:
