@@ -169,7 +169,7 @@ Command record_command() {
                       "10)"}}},
            {"A program that runs",
             {{.name = "pid",
-              .value = "N,...",
+              .value = "N",
               .help = "record these processes, and those that they started, instead of a command",
               .is_list = true},
              {.name = "idle",

@@ -14,7 +14,6 @@
 #include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
-#include "trace/iteration_names.h"
 #include "trace/step_names.h"
 #include "trace/times.h"
 #include "trace/trace_builder_lookup.h"

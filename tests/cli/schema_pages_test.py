@@ -27,7 +27,8 @@ PROGRAM = ""
 COLUMNS = pathlib.Path()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
-    ROOT / "tests/data" / name for name in ("gpu_step.json", "cpu_steps.json", "counters.json", "hostile_names.json")]
+    ROOT / "tests/data" / name
+    for name in ("gpu_step.json", "cpu_steps.json", "counters.json", "hostile_names.json", "serving.json")]
 OF_OPTIONS = [ROOT / "tests/data/gpu_step.json", ROOT / "tests/data/stacks.json",
               ROOT / "examples/traces/transformer_modules.json.gz"]
 JOB = ROOT / "tests/data/slow_loader_job"  # for tables of several traces together

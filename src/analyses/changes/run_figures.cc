@@ -27,7 +27,7 @@
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "trace/call_tree.h"
-#include "trace/iteration_names.h"
+#include "trace/step_names.h"
 
 namespace tbtrace {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyses/kernels/names.h"
 #include "base/utf8.h"
 #include "trace/links.h"
-#include "trace/iteration_names.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 

@@ -12,7 +12,6 @@
 #include "analyses/steps/compilation.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
-#include "trace/iteration_names.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {

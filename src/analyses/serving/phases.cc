@@ -14,8 +14,8 @@
 #include "analyses/steps/iteration_facts.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
-#include "trace/iteration_names.h"
 #include "trace/links.h"
+#include "trace/step_names.h"
 
 namespace tbtrace {
 namespace {

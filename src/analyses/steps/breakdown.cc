@@ -13,8 +13,8 @@
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "base/time_ranges.h"
-#include "trace/iteration_names.h"
 #include "trace/links.h"
+#include "trace/step_names.h"
 
 namespace tbtrace {
 namespace {

@@ -12,7 +12,7 @@
 #include "analyses/attribution/source_lines.h"
 #include "base/characters.h"
 #include "base/decimal.h"
-#include "trace/iteration_names.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {

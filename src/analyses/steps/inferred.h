@@ -1,5 +1,5 @@
 // Steps for traces without `ProfilerStep#N`: annotations with step numbers, else the iterations of
-// serving engines and training loops (iteration_names.h).
+// serving engines and training loops (step_names.h).
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include "base/characters.h"
 #include "base/decimal.h"
-#include "trace/iteration_names.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {

@@ -1,5 +1,5 @@
 // What the name of an iteration says of it: prefill or decode, how many requests and tokens.
-// To add an engine, add its row in src/trace/iteration_names.cc and a function in the list of
+// To add an engine, add its row in src/trace/step_names.cc and a function in the list of
 // iteration_facts.cc. Pure functions; plain values.
 #pragma once
 

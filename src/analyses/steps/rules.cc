@@ -9,7 +9,6 @@
 #include "analyses/attribution/lightning.h"
 #include "analyses/attribution/operator_kind.h"
 #include "analyses/steps/step_threads.h"
-#include "trace/iteration_names.h"
 #include "trace/links.h"
 #include "trace/step_names.h"
 

@@ -15,8 +15,8 @@
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
 #include "trace/call_tree.h"
-#include "trace/iteration_names.h"
 #include "trace/self_times.h"
+#include "trace/step_names.h"
 
 namespace tbtrace {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyses/attribution/open_steps.h"
-#include "trace/iteration_names.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {

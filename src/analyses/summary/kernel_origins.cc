@@ -12,7 +12,7 @@
 #include "analyses/kernels/runs.h"
 #include "analyses/modules/range_origins.h"
 #include "base/bounded_sum.h"
-#include "trace/iteration_names.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {

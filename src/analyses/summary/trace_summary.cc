@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/serving.h>
 #include <tbtrace/summary.h>
 
 #include "analyses/modules/groups.h"

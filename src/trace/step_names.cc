@@ -1,4 +1,4 @@
-#include "trace/iteration_names.h"
+#include "trace/step_names.h"
 
 #include <algorithm>
 #include <cstddef>
