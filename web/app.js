@@ -2,15 +2,14 @@
 // tab_app.js add what chooses them.
 import { h } from "./parts/dom.js";
 import { applyTheme, listenToSystemTheme, printInLight, themeOf } from "./parts/theme.js";
+import { fullSentence } from "./parts/empty.js";
 import { helpDialog } from "./parts/help.js";
+import { groupedViews, viewOfKey } from "./parts/view_groups.js";
 import { TraceColumn } from "./parts/trace_column.js";
 
 /** @typedef {import("./data/source.js").Source} AppSource */
 /** @typedef {import("./parts/state.js").AddressState} AppState */
 /** @typedef {import("./parts/trace_column.js").ChosenTrace} AppChosen */
-
-/** Keys of the views, in their order. */
-const viewKeys = "1234567890";
 
 /** The page. Call open() when the views are known. */
 export class App {
@@ -72,7 +71,7 @@ export class App {
       h("span", { class: "brand" }, "tbtrace"),
       h("span", { class: "title quiet", title: this.title() }, this.title()),
       h("span", { class: "space" }), chooser, this.themeButton,
-      h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
+      h("button", { type: "button", class: "icon", title: "Shortcuts (?)", "aria-label": "Help",
                     onclick: () => this.help?.showModal() }, "?"));
   }
 
@@ -170,15 +169,20 @@ export class App {
     const current = this.viewName();
     const chosen = this.chosen(this.columns[0]);
     const has = chosen instanceof HTMLElement ? () => true : chosen.has;
-    this.nav.replaceChildren(h("ul", null, this.views.map((view, place) => h("li", null, h("a", {
-      href: this.addressOf(view.name), class: has(view.name) ? null : "absent",
-      "aria-current": view.name === current ? "page" : null,
-      onclick: (/** @type {MouseEvent} */ event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        this.go(this.columns[0], view.name);
-      },
-    }, view.title, viewKeys[place] ? h("kbd", { "aria-hidden": true }, viewKeys[place]) : null)))));
+    const why = chosen instanceof HTMLElement ? () => null : chosen.why ?? (() => null);
+    this.nav.replaceChildren(h("div", null, groupedViews(this.views).map(({ title, views }) => {
+      const heading = title === "" ? null : h("h2", null, title);
+      return [heading, h("ul", { "aria-label": title || null }, views.map((view) => h("li", null, h("a", {
+        href: this.addressOf(view.name), class: has(view.name) && why(view.name) === null ? null : "absent",
+        title: why(view.name) === null ? null : fullSentence(String(why(view.name))),
+        "aria-current": view.name === current ? "page" : null,
+        onclick: (/** @type {MouseEvent} */ event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          this.go(this.columns[0], view.name);
+        },
+      }, view.title, view.key ? h("kbd", { "aria-hidden": true }, view.key) : null))))];
+    }).flat()));
     const link = this.nav.querySelector("[aria-current]");
     // On a phone the row of views scrolls sideways.
     if (link && this.nav.scrollWidth > this.nav.clientWidth) {
@@ -222,8 +226,7 @@ export class App {
       return;
     }
     const column = this.columns.find(({ element }) => element.contains(target)) ?? this.columns[0];
-    const place = event.key.length === 1 ? viewKeys.indexOf(event.key) : -1;
-    const view = place >= 0 ? this.views[place] : undefined;
+    const view = viewOfKey(this.views, event.key);
     if (view) this.go(column, view.name);
     else if (event.key === "?") this.help?.showModal();
     else if (event.key === "t") this.switchTheme();

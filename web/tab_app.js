@@ -89,7 +89,7 @@ export class TabApp extends App {
       h("span", { class: "space" }), this.note, this.problems, this.compare, this.whatChanged,
       h("button", { type: "button", title: "Copy the address of what you see",
                     onclick: () => this.copyLink() }, "Copy link"),
-      h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
+      h("button", { type: "button", class: "icon", title: "Shortcuts (?)", "aria-label": "Help",
                     onclick: () => this.help?.showModal() }, "?"));
     beside.bar = h("div", { class: "bar" }, this.choosers[1].element,
       h("span", { class: "space" }),

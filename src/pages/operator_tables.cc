@@ -88,11 +88,6 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
     if (!report.ok()) return report.status();
     const bool is_empty = report->table.rows.empty();
     report->shown = shown_of_operators(summary, grouping.options);
-    if (summary.data().use_device) {
-      report->notes.emplace_back(
-          "Kernels have rows of their own besides the operators that launched them; the total "
-          "counts their time once.");
-    }
     report->notes.emplace_back("[idle] is the time in which threads of the host ran nothing.");
     content.tables.push_back({.name = grouping.name,
                               .title = grouping.title,

@@ -91,7 +91,7 @@ function rowSides(row, around) {
    */
   const cell = (value, unit) => h("td", { class: "number", title: value === null ? null
     : exactValue(Math.round(value), unit) }, formatValue(value, unit));
-  return h("aside", { class: "detail row-sides", "aria-label": "Row in full", tabindex: -1 },
+  return h("aside", { class: "detail row-sides", "aria-label": "Details", tabindex: -1 },
     h("header", null, h("h2", null, row.key), h("button", {
       type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)",
       onclick: around.close,

@@ -59,6 +59,7 @@ import { unitOf } from "../parts/format.js";
  * @property {number} [job_rank] its rank in the job
  * @property {number} [job_start_ns] of the trace's window, since the start of the rank's first one
  * @property {{[view: string]: number}} sections
+ * @property {{[view: string]: string}} [empty] why a view has no data
  */
 /**
  * @typedef {object} ReportIndex

@@ -3,7 +3,8 @@ import { h } from "./dom.js";
 
 /** @type {[string, string][]} */
 const viewMeanings = [
-  ["1 \u2013 9 0", "the first ten views, in their order"],
+  ["1 \u2013 9 0", "the views with these digits in the list"],
+  ["r", "the ranks of a job"],
   ["\u2190 \u2192", "close or open a branch of a tree, or go out of it and into it"],
   ["h f", "in the call tree: the heaviest path, the frame in the flame graph"],
 ];
@@ -51,7 +52,7 @@ export function keyRows(rows) {
  * @returns {HTMLDialogElement}
  */
 export function helpDialog(version, isAlone, views) {
-  return makeDialog("Keys",
+  return makeDialog("Shortcuts",
     h("dl", null, keyRows([...(views.length > 1 ? viewMeanings : []),
       ...keyMeanings.filter(([keys]) => isAlone || keys !== "t")])),
     ...(views.includes("timeline") ? [h("h3", null, "On the timeline"), h("dl", null, keyRows(timelineKeys))] : []),

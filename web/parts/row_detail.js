@@ -1,6 +1,7 @@
 // One row of a table with all its values in full.
 import { h, copyAndSay } from "./dom.js";
 import { formatValue, exactValue, labelOf, formatJson, framesOf, meaningParts } from "./format.js";
+import { nameLink, viewOfName } from "./name_link.js";
 import { timelineLink, timelineTarget } from "./timeline_link.js";
 import { cellOf, isNumeric } from "../data/table.js";
 
@@ -27,14 +28,15 @@ export function rowDetail(table, row, page, close) {
     const twice = isNumeric(column) && column.unit !== "" && Number.isInteger(Number(value)) &&
       Math.abs(Number(value)) >= 1000;
     const long = shown.length > 40 ? " long" : "";
+    const view = viewOfName(page, column.key, value);
     list.append(
       h("dt", { class: long, title: meaningParts(column).join("") || null }, labelOf(column.key)),
-      h("dd", { class: (column.texts ? "code" : "") + long }, shown,
+      h("dd", { class: (column.texts ? "code" : "") + long }, view ? nameLink(page, view, value, shown) : shown,
         twice ? h("small", null, exactValue(value, column.unit)) : null));
   }
   return h("aside", {
-    class: "detail", "aria-label": "Row in full", tabindex: -1,
-  }, h("header", null, h("h2", null, "Row in full"),
+    class: "detail", "aria-label": "Details", tabindex: -1,
+  }, h("header", null, h("h2", null, "Details"),
     timelineLink(page, timelineTarget(page.name, table, row), "In the timeline"),
     h("button", { type: "button", onclick: () =>
       copyAndSay(page, `${lines.join("\n")}\n`, "row is") }, "Copy"),

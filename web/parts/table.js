@@ -6,6 +6,7 @@ import { columnOf, cellOf, isNumeric, hasValues, sortedRows, matchingRows,
 import { fileName, toCsv, toTsv } from "../data/table_export.js";
 import { Grid } from "./grid.js";
 import { emptyBox } from "./empty.js";
+import { rowNamed } from "./name_link.js";
 import { rowDetail } from "./row_detail.js";
 import { columnChooser, shownAtFirst, tableFooter, tableNotes } from "./table_tools.js";
 
@@ -21,6 +22,16 @@ import { columnChooser, shownAtFirst, tableFooter, tableNotes } from "./table_to
  * @property {(row: number, close: () => void) => HTMLElement} [detail] a row in full, instead of
  *   all its values
  * @property {(view: TableView) => void} [ready]
+ * @property {(table: ShownTable) => RowSwitch | null} [more]
+ */
+
+/**
+ * Rows that are shown only if people ask for them.
+ * @typedef {object} RowSwitch
+ * @property {string} name in the address
+ * @property {string} label
+ * @property {string} about
+ * @property {(row: number) => boolean} isMore
  */
 
 /** Width of a digit in pixels, with some room for wider letters. */
@@ -97,6 +108,8 @@ export class TableView {
     this.least = 0;
     look.ready?.(this);
     /** @private */
+    this.more = look.more?.(table) ?? null;
+    /** @private */
     this.dress = look.dress ? look.dress(table) : undefined;
     const under = look.under ? columnOf(table, look.under) : null;
     /** @private */
@@ -132,13 +145,28 @@ export class TableView {
     }, this.grid.element);
     /** @private */
     this.timer = 0;
+    const named = this.takeName();
     this.element = h("div", { class: "table" }, tableNotes(table.notes), this.tools(), this.board,
                      tableFooter(table, page));
     this.update();
-    const row = this.rowOf(page.get(this.rowKey));
+    const row = named >= 0 ? named : this.rowOf(page.get(this.rowKey));
     if (row < 0 || row >= table.rows) return;
     // Before it is on the page, the grid has no height.
     requestAnimationFrame(() => this.reveal(row));
+  }
+
+  /**
+   * The row that a link names. If it was left out of the table, the search says that there is none.
+   * @private
+   * @returns {number} -1 without one
+   */
+  takeName() {
+    const name = this.page.get("name");
+    if (name === null) return -1;
+    this.page.set("name", null);
+    const row = rowNamed(this.table, name);
+    this.page.set("search", row < 0 ? name : null);
+    return row;
   }
 
   /** @private */
@@ -171,8 +199,8 @@ export class TableView {
   /** @private */
   tools() {
     const search = /** @type {HTMLInputElement} */ (h("input", {
-      type: "search", placeholder: "Search texts", "aria-label": "Search the texts of the table",
-      title: "Search (/)", autocomplete: "off", spellcheck: "false",
+      type: "search", placeholder: "Filter rows", "aria-label": "Filter the rows by their texts",
+      title: "Filter (/)", autocomplete: "off", spellcheck: "false",
       oninput: () => {
         clearTimeout(this.timer);
         this.timer = window.setTimeout(() => {
@@ -196,7 +224,7 @@ export class TableView {
       this.update(true);
     });
     const texts = this.table.columns.some((column) => column.texts);
-    return h("div", { class: "tools" }, texts ? search : null, this.count,
+    return h("div", { class: "tools" }, texts ? search : null, this.count, this.switch(),
       this.tree ? h("button", { type: "button", onclick: () => this.foldAll(false) },
                     "Expand all") : null,
       this.tree ? h("button", { type: "button", onclick: () => this.foldAll(true) },
@@ -217,6 +245,20 @@ export class TableView {
       }, "Save as CSV"));
   }
 
+  /** @private */
+  switch() {
+    const { more } = this;
+    if (more === null) return null;
+    const box = /** @type {HTMLInputElement} */ (h("input", {
+      type: "checkbox", checked: this.page.get(more.name) !== null,
+      onchange: () => {
+        this.page.set(more.name, box.checked ? "yes" : null);
+        this.update();
+      },
+    }));
+    return h("label", { class: "switch", title: more.about }, box, more.label);
+  }
+
   /**
    * @private
    * @param {boolean} [keep] the place in the rows
@@ -232,6 +274,8 @@ export class TableView {
     else if (order.chosen && order.key) {
       this.rows = sortedRows(table, order.key, order.descending, found ?? undefined);
     } else this.rows = found ?? sortedRows(table, "", false);
+    const { more } = this;
+    if (more !== null && this.page.get(more.name) === null) this.rows = this.rows.filter((row) => !more.isMore(row));
     let keys = this.keys();
     // Without the indentation, names need their whole path.
     const { name = "", path = "" } = table.tree ?? {};
@@ -265,9 +309,9 @@ export class TableView {
       totalsLabel: totalsLabelOf(table, found !== null),
       dress: this.dress, under: this.under,
     }, keep);
-    this.count.textContent = found
-      ? `${formatValue(found.length)} of ${countOf(table.rows, "row")}`
-      : countOf(table.rows, "row");
+    const count = asTree ? table.rows : this.rows.length;
+    this.count.textContent = found || count < table.rows
+      ? `${formatValue(count)} of ${countOf(table.rows, "row")}` : countOf(table.rows, "row");
   }
 
   /**

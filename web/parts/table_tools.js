@@ -44,7 +44,7 @@ export function columnChooser(table, chosen, changed) {
       chosen = shownAtFirst(table);
       list.replaceChildren(...fill());
     },
-  }, "As at first"));
+  }, "Reset"));
 }
 
 /**

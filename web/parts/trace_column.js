@@ -14,6 +14,7 @@ import { rendererOf } from "../views/list.js";
  * @property {string} view
  * @property {string} title of the view
  * @property {(view: string) => boolean} has
+ * @property {(view: string) => string | null} [why] a view has no data; null: it has some
  */
 /**
  * What a column needs of the page around it.

@@ -61,7 +61,7 @@ function verdictOfRanks(ranks) {
   const count = rankTable(ranks, "by_rank");
   return h("section", { class: `card ${kind}`, "aria-label": "Verdict" },
     h("div", { class: "headline" },
-      h("span", { class: `badge ${kind}` }, has ? "Held up" : isKnown ? "Even" : "Unknown"),
+      h("span", { class: `badge ${kind}` }, has ? "Straggler" : isKnown ? "Even" : "Unknown"),
       h("h2", { class: "figure" }, ranks.sentences.map((text, at) => [at > 0 ? h("br") : null, fullSentence(text)]).flat())),
     ranks.stragglers.map(({ rank, remedy }) => remedy === "" ? null
       : h("p", { class: "remedy" }, h("b", null, ranks.stragglers.length > 1 ? `Rank ${rank}: ` : "What to do: "), fullSentence(remedy))),

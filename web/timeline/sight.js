@@ -23,13 +23,13 @@ export function timelineSight(onSelect) {
   let ranges = new Uint32Array(0);
   /** @param {number} row */
   const select = (row) => onSelect(ranges[row]);
-  const grid = new Grid("Ranges in sight", {
+  const grid = new Grid("Visible slices", {
     sort: () => {}, open: select, branch: () => false, moved: select,
   });
   grid.element.hidden = true;
   const note = h("span", { class: "quiet" });
   const element = h("section", { class: "section timeline-sight" },
-    h("h2", null, "Ranges in sight", note), grid.element);
+    h("h2", null, "Visible slices", note), grid.element);
   return {
     element,
     show(model, from, to) {

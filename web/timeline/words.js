@@ -56,7 +56,7 @@ export function timelineNotes(source, canAsk) {
 
 /** @returns {HTMLElement} */
 export function timelineHelp() {
-  return popupMenu("Keys", h("dl", { class: "timeline-keys" }, keyRows(timelineKeys)));
+  return popupMenu("Shortcuts", h("dl", { class: "timeline-keys" }, keyRows(timelineKeys)));
 }
 
 /**

@@ -7,7 +7,7 @@ import { tablesOf } from "../parts/sections.js";
 import { gapsSection, idleCauses } from "./gpu_gaps.js";
 
 /** The parts of a device's window besides its idle time: column, label, colour. */
-const windowParts = [
+const deviceParts = [
   ["computation_ns", "computation", "computation"],
   ["exposed_communication_ns", "communication alone", "communication"],
   ["exposed_memory_ns", "memcpy and memset alone", "memory"],
@@ -33,14 +33,23 @@ function idleParts(device) {
 }
 
 /**
+ * What a device's window went to.
+ * @param {{[key: string]: any}} device a row of the table
+ * @returns {{label: string, value: number, kind: string}[]}
+ */
+export function windowParts(device) {
+  return deviceParts.map(([key, label, kind]) =>
+    ({ label, value: Number(device[key] ?? 0), kind })).concat(idleParts(device));
+}
+
+/**
  * A device's window as a bar; null without its parts.
  * @param {{[key: string]: any}} device a row of the table
  * @param {string} [heading] the element of its title, by what is around it
  * @returns {HTMLElement | null}
  */
 export function deviceBar(device, heading = "h3") {
-  const parts = windowParts.map(([key, label, kind]) =>
-    ({ label, value: Number(device[key] ?? 0), kind })).concat(idleParts(device));
+  const parts = windowParts(device);
   if (!parts.some((part) => part.value > 0)) return null;
   const stream = device.stream === null || device.stream === undefined ? ""
     : `, stream ${device.stream}`;

@@ -1,4 +1,5 @@
-// The first view: what makes the program slow, then what was recorded and what took the time.
+// The first view: the key figures, what the time went to, what makes the program slow, and what was
+// recorded.
 import { h } from "../parts/dom.js";
 import { formatValue, formatJson, countOf, labelOf } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
@@ -6,12 +7,16 @@ import { stackedBar } from "../parts/bars.js";
 import { smallTable } from "../parts/small_table.js";
 import { findingCard, findingsSection } from "./summary_findings.js";
 import { recordedSection } from "./summary_recorded.js";
+import { figuresRow, missingLine } from "./summary_figures.js";
+import { nameLink } from "../parts/name_link.js";
 import { checkCard } from "./checks.js";
-import { deviceBar } from "./gpu.js";
+import { windowParts } from "./gpu.js";
 import { stepPhases, stepRoles } from "./steps.js";
 
 /** By how much of the median a slowest step is longer before it is mentioned. */
 const NOTABLE = 1.1;
+/** Rows of a list. */
+const SHOWN = 5;
 
 /** @typedef {{[key: string]: any}} SummaryRecord */
 /** @typedef {import("../data/source.js").Page} SummaryPage */
@@ -34,29 +39,55 @@ function summarySection(title, about, view, page, ...content) {
 }
 
 /**
+ * What the step's time went to: a bar, and another one of what the host did meanwhile.
  * @param {SummaryRecord} steps
- * @param {SummaryRecord | undefined} slowest
+ * @param {SummaryRecord[]} gpus
  * @param {SummaryPage} page
  */
-function stepsSection(steps, slowest, page) {
+function timeSections(steps, gpus, page) {
   /** @param {typeof stepRoles} parts */
   const bar = (parts) => stackedBar(parts.map((part) =>
     ({ ...part, value: Number(steps[part.key] ?? 0) })), "ns");
-  const host = stepPhases.some(({ key }) => Number(steps[key] ?? 0) > 0);
   const many = steps.steps > 1;
-  const title = steps.steps === 0 ? "All of it, without steps" : "The step";
+  const title = many ? "Mean step" : steps.steps === 0 ? "All of it, without steps" : "The step";
   const dropped = Number(steps.dropped_steps ?? 0);
+  const host = stepPhases.some(({ key }) => Number(steps[key] ?? 0) > 0);
   const all = countOf(Number(steps.steps) + dropped, "step");
-  return summarySection(many ? "Mean step" : title,
-    dropped > 0 ? `${steps.steps} of ${all}; the last may lack kernels` : many ? `of ${all}` : "", "steps", page,
-    h("h3", null, "What ran ", h("span", { class: "quiet" },
-      formatValue(steps.duration_ns, "ns"))), bar(stepRoles),
-    host ? h("h3", null, "What the host did ", h("span", { class: "quiet" },
-      formatValue(steps.host_duration_ns, "ns"))) : null, host ? bar(stepPhases) : null,
+  const about = dropped > 0 ? `${steps.steps} of ${all}` : "";
+  /** @param {string} key */
+  const time = (key) => [formatValue(steps[key], "ns"), about].filter(Boolean).join(", ");
+  return [
+    gpus.length ? null : summarySection(`${title}: what ran`, time("duration_ns"), "steps", page, bar(stepRoles)),
+    host ? summarySection(`${title}: what the host did`, time("host_duration_ns"), "steps", page, bar(stepPhases))
+      : gpus.length ? summarySection(`${title}: what ran`, time("duration_ns"), "steps", page, bar(stepRoles)) : null];
+}
+
+/**
+ * @param {SummaryRecord[]} gpus
+ * @param {SummaryPage} page
+ */
+function gpuSection(gpus, page) {
+  // The one that waits most says most; the view has all.
+  const [first] = gpus.slice().sort((a, b) => a.busy_ns / a.window_ns - b.busy_ns / b.window_ns);
+  const bar = first && stackedBar(windowParts(first), "ns");
+  return bar ? summarySection(`GPU ${first.device}: where its time went`, gpus.length > 1
+    ? `the least busy of ${formatValue(gpus.length)}` : formatValue(first.window_ns, "ns"), "gpu", page, bar) : null;
+}
+
+/**
+ * @param {SummaryRecord | undefined} slowest
+ * @param {SummaryRecord | undefined} steps
+ * @param {SummaryPage} page
+ */
+function slowestLine(slowest, steps, page) {
+  const unfinished = steps && Array.isArray(steps.unfinished) ? steps.unfinished : [];
+  return [
     slowest && slowest.duration_ns >= NOTABLE * slowest.median_ns
-      ? h("p", { class: "quiet" }, slowestSentence(slowest)) : null,
-    ...(Array.isArray(steps.unfinished) ? steps.unfinished : []).slice(0, 3).map(
-      (/** @type {SummaryRecord} */ step) => h("p", { class: "quiet" }, unfinishedSentence(step))));
+      ? h("p", { class: "slowest-line" }, slowestSentence(slowest), " ", page.has?.("steps")
+        ? h("button", { type: "button", class: "link", onclick: () =>
+          page.go("steps", { step: String(slowest.step), row: null }) }, "Show the step") : null) : null,
+    ...unfinished.slice(0, 3).map((/** @type {SummaryRecord} */ step) =>
+      h("p", { class: "quiet slowest-line" }, unfinishedSentence(step)))];
 }
 
 /**
@@ -103,30 +134,33 @@ function largestOf(records, key) {
  */
 function operatorsSection(operators, page) {
   const device = largestOf(operators, "self_device_time_total_ns");
-  return summarySection("Operators", "the largest self times", "operators", page, smallTable(
+  return summarySection("Largest operators", "by self time", "operators", page, smallTable(
     operators, [
-      { label: "Name", value: (row) => row.key },
+      { label: "Name", value: (row) => nameLink(page, "operators", row.key) },
       { label: "Calls", value: (row) => row.count, unit: "" },
-      { label: "Self CPU time", value: (row) => row.self_cpu_time_total_ns, unit: "ns",
+      { label: "Self CPU", value: (row) => row.self_cpu_time_total_ns, unit: "ns",
         bar: device ? undefined : largestOf(operators, "self_cpu_time_total_ns") },
-      ...(device ? [{ label: "Self GPU time", unit: "ns", bar: device,
+      ...(device ? [{ label: "Self GPU", unit: "ns", bar: device,
                       value: (/** @type {SummaryRecord} */ row) =>
                         row.self_device_time_total_ns }] : []),
-    ], "Operators with the largest self times"));
+    ], "Operators with the largest self times", "one-line"));
 }
 
 /**
  * @param {SummaryRecord} kernel
+ * @param {SummaryPage} page
  * @returns {HTMLElement | null} where most of its time came from
  */
-function originOf(kernel) {
+function originOf(kernel, page) {
   // Inputs without a shape are numbers and options: they do not tell this call from others.
   const shapes = formatJson(typeof kernel.input_shapes === "string" ? kernel.input_shapes
     : JSON.stringify(kernel.input_shapes ?? "")).replaceAll("[] ", "").replace(/ ?\[\]$|^""$/, "");
-  const parts = [["from", kernel.operator], ["on", shapes], ["in", kernel.module],
-                 ["at", kernel.source_line]].filter(([, value]) => value);
+  const parts = /** @type {[string, unknown, string][]} */ ([
+    ["from", kernel.operator, "operators"], ["at", kernel.source_line, "lines"],
+    ["in", kernel.module, "modules"], ["on", shapes, ""]]).filter(([, value]) => value).slice(0, 2);
   if (!parts.length) return null;
-  return h("small", null, parts.flatMap(([word, value]) => [`${word} `, h("b", null, value), " "]));
+  return h("small", null, parts.flatMap(([word, value, view]) => [h("i", null, word), view
+    ? nameLink(page, view, value) : h("span", { title: String(value) }, String(value))]));
 }
 
 /**
@@ -134,16 +168,38 @@ function originOf(kernel) {
  * @param {SummaryPage} page
  */
 function kernelsSection(kernels, page) {
-  return summarySection("Kernels", "the longest total times, and what most of it came from",
-    "kernels", page, smallTable(kernels, [
-      { label: "Name", value: (row) => [h("span", { title: row.name }, row.short_name ?? row.name),
-                                        originOf(row)] },
-      { label: "Kind", value: (row) => row.family },
-      { label: "Count", value: (row) => row.count, unit: "" },
-      { label: "Mean", value: (row) => row.mean_ns, unit: "ns" },
-      { label: "Total", value: (row) => row.total_ns, unit: "ns",
-        bar: largestOf(kernels, "total_ns") },
-    ], "Kernels with the longest total times", "names-above"));
+  return summarySection("Largest kernels", "and where most of their time came from", "kernels", page, smallTable(kernels, [
+    { label: "Name", value: (row) => [nameLink(page, "kernels", row.name, row.short_name ?? row.name),
+                                      originOf(row, page)] },
+    { label: "Count", value: (row) => row.count, unit: "" },
+    { label: "Total", value: (row) => row.total_ns, unit: "ns", bar: largestOf(kernels, "total_ns") },
+  ], "Kernels with the longest total times", "one-line"));
+}
+
+/**
+ * The largest lines of one's own code. Only the view of lines has them: it is read when the page is there.
+ * @param {SummaryPage} page
+ * @returns {HTMLElement | null}
+ */
+function linesSection(page) {
+  if (!page.has?.("lines")) return null;
+  const place = h("div", { class: "summary-lines", hidden: true });
+  page.view("lines").then((view) => {
+    const table = view.tables.find(({ name }) => name === "own");
+    if (!table || table.rows === 0) return;
+    const records = recordsOf(table);
+    const key = largestOf(records, "self_device_time_ns") > 0 ? "self_device_time_ns" : "self_cpu_time_ns";
+    const largest = records.filter((row) => row.source_line && row[key] > 0).sort((a, b) => b[key] - a[key]).slice(0, SHOWN);
+    if (largest.length === 0) return;
+    const where = key === "self_device_time_ns" ? "GPU" : "CPU";
+    place.append(summarySection("Largest lines", `of your own code, by ${where} time`, "lines", page, smallTable(largest, [
+      { label: "Line", value: (row) => [nameLink(page, "lines", row.source_line),
+                                        row.source ? h("small", null, h("code", null, String(row.source).trim())) : null] },
+      { label: `${where} time`, value: (row) => row[key], unit: "ns", bar: largestOf(largest, key) },
+    ], `Lines with the most ${where} time`, "one-line")));
+    place.hidden = false;
+  }, () => {});  // the view itself says why it cannot be read
+  return place;
 }
 
 /**
@@ -156,16 +212,16 @@ function modulesSection(modules, page) {
     ? ["self_device_time_ns", "device_time_total_ns", "backward_device_time_ns"]
     : ["self_cpu_time_ns", "cpu_time_total_ns", "backward_cpu_time_ns"];
   const where = gpu ? "GPU" : "CPU";
-  return summarySection("Modules", `the largest self ${where} times; repeated layers are one`,
+  return summarySection("Largest modules", `by self ${where} time; repeated layers are one`,
     "modules", page, smallTable(modules, [
-      { label: "Path", value: (row) => [row.path, row.modules > 1
+      { label: "Path", value: (row) => [nameLink(page, "modules", row.path), row.modules > 1
         ? h("small", null, countOf(row.modules, "module")) : null] },
       { label: "Calls", value: (row) => row.calls, unit: "" },
-      { label: `Total ${where} time`, value: (row) => row[total], unit: "ns" },
-      { label: "of it backward", value: (row) => row[back], unit: "ns" },
-      { label: `Self ${where} time`, value: (row) => row[own], unit: "ns",
+      { label: "Total", value: (row) => row[total], unit: "ns" },
+      { label: "Backward", value: (row) => row[back], unit: "ns" },
+      { label: `Self ${where}`, value: (row) => row[own], unit: "ns",
         bar: largestOf(modules, own) },
-    ], `Modules with the largest self ${where} times`));
+    ], `Modules with the largest self ${where} times`, "one-line"));
 }
 
 /**
@@ -180,8 +236,9 @@ function memorySection(memory, page) {
     { label: "Device", value: (row) => row.device_name },
     ...(held ? [{ label: "Largest holders", value: (/** @type {SummaryRecord} */ row) => (Array.isArray(row.alive) ? row.alive : [])
       .map((/** @type {SummaryRecord} */ holder) => h("small", null,
-        h("b", null, formatValue(holder.bytes, "bytes")), ` ${holder.operator || "unknown"}`,
-        holder.module ? ` in ${holder.module}` : "")) }] : []),
+        h("b", null, formatValue(holder.bytes, "bytes")), " ",
+        nameLink(page, "operators", holder.operator || "[unknown]"),
+        holder.module ? [" in ", nameLink(page, "modules", holder.module)] : "")) }] : []),
     ...(grows ? [{ label: "Growth per step", unit: "bytes",
                    value: (/** @type {SummaryRecord} */ row) => row.growth_per_step_bytes }] : []),
     ...(reserved ? [{ label: "Reserved", unit: "bytes",
@@ -220,14 +277,14 @@ export function renderSummary(view, page) {
     first.length ? h("div", { class: "cards before" },
       first.map((finding) => findingCard(finding, page, "h2"))) : null,
     grave.length ? h("div", { class: "cards before" }, grave.map((check) => checkCard(check, "h2", page))) : null,
+    figuresRow({ run, steps, gpus, communication: of("communication"), memory }, page),
+    missingLine(run),
+    h("div", { class: "columns" }, gpuSection(gpus, page), steps ? timeSections(steps, gpus, page) : null),
+    slowestLine(slowest, steps, page),
     findingsSection(findings.filter((finding) => !first.includes(finding)),
       Array.isArray(run?.looked_for) ? run.looked_for : [], gpus.length > 0, page),
     h("div", { class: "columns" },
-      steps ? stepsSection(steps, slowest, page) : null,
-      gpus.length ? summarySection("GPU time", "", "gpu", page, ...gpus.slice(0, 8).map((device) => deviceBar(device)))
-        : null),
-    kernels.length ? kernelsSection(kernels, page) : null,
-    h("div", { class: "columns" },
+      kernels.length ? kernelsSection(kernels, page) : null, linesSection(page),
       operators.length ? operatorsSection(operators, page) : null,
       modules.length ? modulesSection(modules, page) : null),
     memory.length ? memorySection(memory, page) : null,

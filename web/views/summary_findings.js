@@ -1,6 +1,6 @@
 // What makes the program slow, by what can be gained, each with what to do about it.
-import { h } from "../parts/dom.js";
-import { formatValue, exactValue } from "../parts/format.js";
+import { h, onPrint } from "../parts/dom.js";
+import { countOf, formatValue, exactValue } from "../parts/format.js";
 import { fullSentence } from "../parts/empty.js";
 import { timelineLink, timelinePart } from "../parts/timeline_link.js";
 import { severityBadge } from "./checks.js";
@@ -38,24 +38,31 @@ function evidenceEvent(item, page) {
 }
 
 /**
+ * What a finding is about, in one line.
+ * @param {{[key: string]: any}} finding
+ * @returns {(HTMLElement | null)[]}
+ */
+function findingFigures(finding) {
+  return [
+    finding.share === null || finding.share === undefined ? null
+      : h("span", { class: "figure" }, formatValue(finding.share, "share"),
+          h("small", null, shareOf.get(finding.share_of) ?? "")),
+    finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
+      h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
+      finding.gain_per === "step" ? h("small", null, " per step") : null) : null];
+}
+
+/**
+ * What to do about it, what shows it, and where to look.
  * @param {{[key: string]: any}} finding
  * @param {import("../data/source.js").Page} page
- * @param {string} [heading] the element of its title, by what is around it
- * @returns {HTMLElement}
+ * @returns {(HTMLElement | null)[]}
  */
-export function findingCard(finding, page, heading = "h3") {
-  const severity = finding.severity === "warning" ? "warning" : "info";
+function findingBody(finding, page) {
   const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
   const target = findingViews.get(finding.id);
-  return h("article", { class: `card ${severity}${finding.part_of ? " cause" : ""}` },
-    h("div", { class: "headline" }, severityBadge(severity), h(heading, null, finding.title),
-      finding.share === null || finding.share === undefined ? null
-        : h("span", { class: "figure" }, formatValue(finding.share, "share"),
-            h("small", null, shareOf.get(finding.share_of) ?? "")),
-      finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
-        h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
-        finding.gain_per === "step" ? h("small", null, " per step") : null) : null),
-    finding.remedy ? h("p", { class: "remedy" }, h("b", null, "What to do: "), 
+  return [
+    finding.remedy ? h("p", { class: "remedy" }, h("b", null, "What to do: "),
                        fullSentence(finding.remedy)) : null,
     finding.gain_ns && finding.gain_how
       ? h("p", { class: "quiet" }, `The saving is an upper bound: ${finding.gain_how}.`) : null,
@@ -66,7 +73,53 @@ export function findingCard(finding, page, heading = "h3") {
       evidenceEvent(item, page)))) : null,
     target && (!page.has || page.has(target[0]))
       ? h("p", null, h("button", { type: "button", class: "link",
-                                   onclick: () => page.go(target[0]) }, target[1])) : null);
+                                   onclick: () => page.go(target[0]) }, target[1])) : null];
+}
+
+/** @param {{[key: string]: any}} finding */
+function findingSeverity(finding) {
+  return finding.severity === "warning" ? "warning" : "info";
+}
+
+/**
+ * A finding that is open: what a trace is comes before what it shows.
+ * @param {{[key: string]: any}} finding
+ * @param {import("../data/source.js").Page} page
+ * @param {string} [heading] the element of its title, by what is around it
+ * @returns {HTMLElement}
+ */
+export function findingCard(finding, page, heading = "h3") {
+  const severity = findingSeverity(finding);
+  return h("article", { class: `card ${severity}` },
+    h("div", { class: "headline" }, severityBadge(severity), h(heading, null, finding.title),
+      findingFigures(finding)), findingBody(finding, page));
+}
+
+/**
+ * A finding as a line that opens.
+ * @param {{[key: string]: any}} finding
+ * @param {import("../data/source.js").Page} page
+ * @returns {HTMLDetailsElement}
+ */
+function findingLine(finding, page) {
+  const severity = findingSeverity(finding);
+  const open = (page.get("finding") ?? "").split(",");
+  const element = /** @type {HTMLDetailsElement} */ (h("details", {
+    class: `finding card ${severity}${finding.part_of ? " cause" : ""}`, open: open.includes(finding.id),
+    ontoggle: () => {
+      const others = (page.get("finding") ?? "").split(",").filter((id) => id !== "" && id !== finding.id);
+      page.set("finding", [...others, ...(element.open ? [finding.id] : [])].join(",") || null);
+    },
+  }, h("summary", { class: "headline" }, h("span", { class: "twist", "aria-hidden": true }),
+       severityBadge(severity), h("h3", null, finding.title), findingFigures(finding)),
+     h("div", { class: "finding-body" }, findingBody(finding, page))));
+  // Paper has all of it.
+  let wasOpen = false;
+  onPrint(element, (begins) => {
+    if (begins) wasOpen = element.open;
+    element.open = begins || wasOpen;
+  });
+  return element;
 }
 
 /**
@@ -92,14 +145,16 @@ function withPartsAfter(findings) {
  * @returns {HTMLElement}
  */
 export function findingsSection(findings, lookedFor, hasGpu, page) {
-  const looked = lookedFor.length ? `Looked for: ${lookedFor.join(", ")}.` : null;
+  const looked = lookedFor.length ? h("details", { class: "looked" },
+    h("summary", null, `Looked for ${countOf(lookedFor.length, "cause")}`),
+    h("p", { class: "quiet" }, fullSentence(lookedFor.join(", ")))) : null;
   if (findings.length === 0) {
     return h("section", { class: "section" }, h("h2", null, "No findings"),
-      looked ? h("p", null, looked) : null,
+      looked,
       hasGpu ? null : h("p", null, "The trace has no GPU activities. Without them only waiting " +
         "for data and growing memory can be found."));
   }
   return h("section", { class: "section" }, h("h2", null, "Findings"),
-    h("div", { class: "cards" }, withPartsAfter(findings).map((finding) => findingCard(finding, page))),
-    looked ? h("p", { class: "quiet" }, looked) : null);
+    h("div", { class: "findings" }, withPartsAfter(findings).map((finding) => findingLine(finding, page))),
+    looked);
 }

@@ -74,6 +74,20 @@ std::vector<std::string> short_names(const std::vector<PageTrace>& traces) {
   return names;
 }
 
+/// Why a view has no data; empty if it has some. A trace without checks is a good one.
+std::string_view why_empty(const ViewContent& content) {
+  std::string_view why;
+  for (const pages::TableContent& table : content.tables) {
+    if (!table.report.table.rows.empty()) return {};
+    if (why.empty()) why = table.empty;
+  }
+  for (const pages::StacksContent& stacks : content.stacks) {
+    if (stacks.tree.total() != 0) return {};
+    if (why.empty()) why = stacks.empty;
+  }
+  return content.view->name == "checks" ? std::string_view() : why;
+}
+
 std::string section_id(std::size_t trace, std::string_view view) {
   return "view-" + std::to_string(trace) + "-" + std::string(view);
 }
@@ -270,9 +284,17 @@ std::string ReportPage::Contents::index(const std::vector<std::string>& names,
     }
     json.key("sections");
     json.begin_object();
+    const std::size_t first = section;
     for (; section < sections.size() && sections[section].trace == trace; ++section) {
       json.key(sections[section].content->view->name);
       json.integer(sections[section].text_bytes);
+    }
+    json.end_object();
+    json.key("empty");
+    json.begin_object();
+    for (std::size_t at = first; at < section; ++at) {
+      const std::string_view why = why_empty(*sections[at].content);
+      if (!why.empty()) json.member(sections[at].content->view->name, why);
     }
     json.end_object();
     json.end_object();

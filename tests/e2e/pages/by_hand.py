@@ -64,7 +64,7 @@ def check_columns(hand, where):
     hand.press_middle(menu.locator("label:has(input:not(:disabled)) span").last)
     hand.page.wait_for_function(f"(before) => {HEADS} !== before", arg=before)
     check(menu.evaluate("(menu) => menu.open"), f"{where}: the menu stays open")
-    hand.press(menu.locator("button:text-is('As at first')"))
+    hand.press(menu.locator("button:text-is('Reset')"))
     hand.page.wait_for_function(f"(before) => {HEADS} === before", arg=before)
     hand.page.keyboard.press("Escape")
 
@@ -88,7 +88,9 @@ def check_help(hand, where):
 
 def check_gap_link(hand, where, gaps):
     """gaps: (start, end) of those of the table."""
-    hand.press(hand.page.locator("#main .evidence li").filter(has_text="gap").locator("button.link"))
+    finding = hand.page.locator("#main .finding", has=hand.page.locator(".evidence li", has_text="gap")).first
+    hand.press(finding.locator("summary"))
+    hand.press(finding.locator(".evidence li").filter(has_text="gap").locator("button.link"))
     hand.page.wait_for_selector("#main .timeline-board")
     address = hand.page.evaluate("decodeURIComponent(location.hash)")
     first = int(re.search(r"timeline\.from=(-?\d+)", address)[1])

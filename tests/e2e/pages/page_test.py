@@ -21,6 +21,8 @@ from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
 from e2e.pages.by_hand import Hand, check_focus, check_gap_link, check_help
+from e2e.pages.first_screen import (SMALL, check_figures, check_findings_open, check_in_sight, check_kernel_switch,
+                                    check_names, check_views_without_data)
 from e2e.pages.hostile import write_hostile_trace
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
@@ -115,7 +117,11 @@ def check_keys(browser, file):
     opened = Opened(browser, file, DESK, "light")
     page = opened.page
     press = page.keyboard.press
-    for key, name in zip("1234567890", opened.views()):
+    keys = page.eval_on_selector_all("nav.views a", """links => links.map((link) =>
+      [link.querySelector("kbd")?.textContent, link.getAttribute("href").slice("#view=".length)])""")
+    for key, name in keys:
+        if key is None:
+            continue
         press(key)
         page.wait_for_function("(name) => location.hash.includes(`view=${name}`) && "
                                "document.activeElement?.closest('#main')", arg=name)
@@ -127,7 +133,7 @@ def check_keys(browser, file):
             reached += 1
         check(reached < 300, f"{name}: Tab does not leave the view")
         page.evaluate("document.activeElement.blur()")
-    press(str(opened.views().index("operators") + 1))
+    press("4")
     page.wait_for_function("document.querySelector('#main h1')?.textContent === 'Operators'")
     page.wait_for_selector("#main input[type=search]")
     press("/")
@@ -219,7 +225,7 @@ def check_pointer(browser, file, touch):
     press("nav.views a", has_text="Timeline")
     page.wait_for_selector("#main .timeline canvas")
     for close in (lambda: page.keyboard.press("Escape"), lambda: press("#main .timeline canvas"), lambda: press("#main h1")):
-        press("#main .menu > summary", has_text="Keys")
+        press("#main .menu > summary", has_text="Shortcuts")
         check(is_open("#main .menu"), f"{where}: the keys do not open")
         press("#main .menu .sheet dd")
         check(is_open("#main .menu"), f"{where}: a press on the keys closes them")
@@ -278,6 +284,19 @@ def check_gaps(browser, tbtrace, file, trace):
         opened.close()
 
 
+def check_first_screen(browser, tbtrace, file, trace):
+    """What the summary shows before anybody scrolls, by a mouse and by a finger."""
+    for touches in (False, True):
+        opened = Opened(browser, file, SMALL, "light", has_touch=touches)
+        hand, where = Hand(opened.page, touches), f"{file.name} by {'finger' if touches else 'mouse'}"
+        check_figures(opened.page, tbtrace, trace)
+        check_in_sight(opened.page, where)
+        check_findings_open(hand, where)
+        check_names(hand, where)
+        check_kernel_switch(hand, where)
+        opened.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", required=True)
@@ -311,11 +330,15 @@ def main():
         check_hostile(browser, options.tbtrace, pathlib.Path(folder))
         check_without_steps(browser, options.tbtrace, pathlib.Path(folder))
         check_keys(browser, pages[0])
+        opened = Opened(browser, pages[0], DESK, "light")
+        check_views_without_data(opened.page, pages[0].name)
+        opened.close()
         check_sheets(browser, pages[0])
         check(any([check_bars(browser, file) for file in pages]), "a trace has steps")
         for touch in (False, True):
             check_pointer(browser, pages[0], touch)
         check_gaps(browser, options.tbtrace, pages[-1], options.files[-1])
+        check_first_screen(browser, options.tbtrace, pages[-1], options.files[-1])
         browser.close()
     print(f"{check.count} checks; the slowest view: {slowest[1]}, {slowest[0]:.0f} ms")
     check(options.slowest is None or slowest[0] <= options.slowest, f"slower than {options.slowest} ms")
