@@ -18,7 +18,7 @@ GPU = ROOT / "tests/data/h200/perceptron.json.gz"
 STACKS = ROOT / "examples/traces/perceptron_stacks.json.gz"
 MODULES = ROOT / "examples/traces/transformer_modules.json.gz"
 # The forward pass of a step, and a kernel with the call that launched it.
-TIMELINE = "timeline&timeline.from=400000&timeline.to=1250000&timeline.range=2:790442:12223:1"
+TIMELINE = "timeline&timeline.from=400000&timeline.to=1250000&timeline.range=0:790442:12223:1"
 PICTURES = [("summary", GPU, "light"), (TIMELINE, GPU, "light"), ("steps", GPU, "light"), ("operators", GPU, "light"),
             ("kernels", GPU, "dark"), ("gpu", GPU, "light"), ("memory", GPU, "light"), ("modules", STACKS, "light"),
             ("lines", STACKS, "dark"), ("flops", GPU, "light"), ("model", MODULES, "light"), ("flame_graph", STACKS, "light"),

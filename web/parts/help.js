@@ -21,8 +21,8 @@ const keyMeanings = [
 
 /** @type {[string, string][]} Keys of the timeline. */
 export const timelineKeys = [
-  ["w s", "zoom in and out; also Ctrl+wheel, or pinch"],
-  ["a d", "pan; also drag, or Shift+wheel"],
+  ["w s", "zoom in and out; also the wheel, or pinch"],
+  ["a d", "pan; also drag, or Shift+wheel; drag or Alt+wheel scrolls the tracks"],
   ["Shift+drag", "measure a span of time; also drag on the axis"],
   ["\u2190 \u2192 \u2191 \u2193", "neighbour, range around, range inside; without a selection: pan. On the name " +
     "of a track or counter: its instants or values"],

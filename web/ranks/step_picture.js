@@ -67,6 +67,7 @@ export class StepPicture {
       "aria-valuemax": this.order.length, "aria-label": `Step ${step.step} of ${lines.length === 1 ? "a rank" : "ranks"} on one clock; arrow keys go through the collectives, + and - zoom, 0 shows all` }, this.svg);
     this.board.addEventListener("keydown", (event) => this.key(event));
     timelineInput(this.board, false, {
+      wheelZooms: () => false,  // it scrolls the page
       zoom: (x, factor) => this.zoom(factor, this.from + (x - lineLeft) / (this.width - lineLeft) * (this.to - this.from)),
       pan: (x) => this.move(x / (this.width - lineLeft)),
       span: () => {}, click: () => {}, twice: () => {}, hover: () => {},

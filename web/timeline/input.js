@@ -8,6 +8,7 @@
  * @property {(x: number, y: number) => void} click
  * @property {(x: number, y: number) => void} twice
  * @property {(x: number, y: number, event: MouseEvent | null) => void} hover null: the pointer left
+ * @property {() => boolean} wheelZooms else it scrolls
  */
 
 /** From so many pixels on a press is a drag. */
@@ -36,14 +37,17 @@ export function timelineInput(target, isAxis, input) {
   target.addEventListener("wheel", (event) => {
     const { x, y } = place(event);
     const unit = event.deltaMode === 1 ? 16 : 1;
-    if (event.ctrlKey || event.altKey || event.metaKey) {
+    const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    const zooms = input.wheelZooms();
+    // Alt+wheel does what the wheel alone does not.
+    if (event.ctrlKey || event.metaKey || (!isSideways && zooms !== event.altKey)) {
       event.preventDefault();
       const delta = (event.deltaY || event.deltaX) * unit;
       // Pinching sends small steps, a wheel sends about 100.
       input.zoom(x, Math.exp(Math.max(-60, Math.min(delta, 60)) * (Math.abs(delta) < 40 ? 0.01
         : 0.005)));
       input.hover(x, y, event);
-    } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+    } else if (isSideways) {
       event.preventDefault();
       input.pan((event.deltaX || event.deltaY) * unit, 0);
       input.hover(x, y, event);

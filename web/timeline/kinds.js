@@ -43,6 +43,14 @@ export function timelineKindOf(text, kind) {
 
 /**
  * @param {number} kind place in timelineKinds
+ * @returns {boolean} whether it names a part of time and does nothing itself
+ */
+export function timelineIsAnnotation(kind) {
+  return timelineKindNames[kind].endsWith("user_annotation");
+}
+
+/**
+ * @param {number} kind place in timelineKinds
  * @returns {string} as the document calls it, with `module` and `collective`
  */
 export function timelineKindName(kind) {

@@ -45,17 +45,17 @@ export class TimelineTrackLabels {
       const box = boxes[place];
       const size = sizeOf(place);
       const room = roomOf(place);
-      const text = `${size} ${box.top} ${box.height} ${room}`;
+      const text = `${size} ${box.top} ${box.height} ${room} ${box.heading} ${box.idle}`;
       const before = this.shown.get(place);
       if (before?.text === text) continue;
       const element = this.label(model, box, place, size, room);
       const hadFocus = before?.element.contains(document.activeElement);
-      const which = hadFocus && before ? [...before.element.children].indexOf(
-        /** @type {Element} */ (document.activeElement)) : -1;
+      const which = hadFocus && before ? [...before.element.querySelectorAll("button")].indexOf(
+        /** @type {HTMLButtonElement} */ (document.activeElement)) : -1;
       if (before) before.element.replaceWith(element);
       else this.element.append(element);
-      if (which >= 0) /** @type {HTMLElement} */ (element.children[which] ??
-        element.children[0]).focus({ preventScroll: true });
+      const buttons = element.querySelectorAll("button");
+      if (which >= 0) (buttons[which] ?? buttons[0]).focus({ preventScroll: true });
       this.shown.set(place, { element, text });
     }
   }
@@ -88,7 +88,7 @@ export class TimelineTrackLabels {
         : `\n${countOf(lastMark - firstMark, "instant")}; arrow keys read them`;
     const hidden = !isOpen && rows > 1 ? `1 of ${rows} lines` : "";
     const isDeep = isOpen && rows > 0 && timelineFit(rows, room) < timelineRow;
-    const isTall = box.height - (box.lines - box.top) >= 34 && box.lines === box.top;
+    const isTall = (box.idle || box.top + box.height) - box.lines >= 34 && box.lines === box.top;
     const element = h("div", { class: `timeline-label${isTall ? " tall" : ""}` }, h("button", {
       type: "button", class: "plain", "aria-expanded": isOpen,
       title: `${name}\n${detail}${track ? `\n${countOf(track.ranges, "range")} in ${
@@ -109,6 +109,12 @@ export class TimelineTrackLabels {
       title: size === "full" ? "Lower lines" : `All ${rows} lines with texts`,
       onclick: () => this.onSize(place, size === "full" ? "fit" : "full"),
     }, "\u2195") : null);
+    if (box.heading !== "") element.append(h("span", { class: "timeline-heading" }, box.heading));
+    if (box.idle) {
+      const why = h("span", { class: "timeline-idle", title: "Why the GPU was idle, by the account of the view GPU" }, "idle: why");
+      setVariable(why, "top", `${box.idle - box.top}px`);
+      element.append(why);
+    }
     setVariable(element, "top", `${box.top}px`);
     return element;
   }

@@ -6,6 +6,10 @@ export const timelineRow = 18;
 const counterHeight = 40;
 /** Between tracks. */
 const trackGap = 7;
+/** Of a group's heading. */
+export const timelineHeading = 19;
+/** Of the causes of idle time, below the streams of a device. */
+export const timelineIdleRow = 15;
 
 /**
  * @typedef {object} TimelineBox a track, or a counter below the tracks
@@ -16,6 +20,14 @@ const trackGap = 7;
  * @property {number} row height of a line
  * @property {number} rows lines that are shown
  * @property {number} height all of it, with the label
+ * @property {string} heading above it, of a group that begins with it; empty: none
+ * @property {number} idle where the causes of idle time begin; 0: they are not here
+ */
+/**
+ * @typedef {object} TimelineLook how a track differs from others
+ * @property {number} row height of a line that has room
+ * @property {string} heading
+ * @property {boolean} hasIdle
  */
 /** @typedef {"closed" | "fit" | "full"} TimelineSize */
 
@@ -25,9 +37,10 @@ const trackGap = 7;
  * @param {(box: number) => TimelineSize} sizeOf counters stand after the tracks
  * @param {(box: number) => number} room height that a deep track gets if it is not shown in full
  * @param {number} head height of a label that stands above its lines; 0: it is beside them
+ * @param {(box: number) => TimelineLook} [lookOf]
  * @returns {{boxes: TimelineBox[], height: number}}
  */
-export function timelineLayout(trackRows, counters, sizeOf, room, head) {
+export function timelineLayout(trackRows, counters, sizeOf, room, head, lookOf = plainLook) {
   /** @type {TimelineBox[]} */
   const boxes = [];
   let top = 0;
@@ -35,25 +48,35 @@ export function timelineLayout(trackRows, counters, sizeOf, room, head) {
     const isTrack = box < trackRows.length;
     const size = sizeOf(box);
     const isOpen = size !== "closed";
+    const look = lookOf(box);
+    if (look.heading !== "") top += timelineHeading;
     const rows = isTrack ? (isOpen ? trackRows[box] : Math.min(1, trackRows[box])) : 1;
     const row = !isTrack ? (isOpen ? counterHeight : timelineRow)
-      : size === "fit" ? timelineFit(rows, room(box)) : timelineRow;
+      : !isOpen ? timelineRow : size === "fit" ? timelineFit(rows, room(box), look.row) : look.row;
     // A thread of instants only has room for them, too.
-    const height = head + Math.max(Math.max(rows, 1) * row, head ? 0 : timelineRow);
+    const lines = Math.max(Math.max(rows, 1) * row, head ? 0 : timelineRow);
+    const idle = look.hasIdle ? top + head + lines + 2 : 0;
+    const height = head + lines + (look.hasIdle ? timelineIdleRow + 2 : 0);
     boxes.push({ track: isTrack ? box : -1, counter: isTrack ? -1 : box - trackRows.length,
-                 top, lines: top + head, row, rows, height });
+                 top, lines: top + head, row, rows, height, heading: look.heading, idle });
     top += height + trackGap;
   }
   return { boxes, height: top };
 }
 
+/** @returns {TimelineLook} */
+function plainLook() {
+  return { row: timelineRow, heading: "", hasIdle: false };
+}
+
 /**
  * @param {number} rows
  * @param {number} room
+ * @param {number} [most] height of a line that has room
  * @returns {number} height of a line, so that they fit if that leaves them visible
  */
-export function timelineFit(rows, room) {
-  return Math.max(4, Math.min(timelineRow, Math.floor(room / Math.max(1, rows))));
+export function timelineFit(rows, room, most = timelineRow) {
+  return Math.max(4, Math.min(most, Math.floor(room / Math.max(1, rows))));
 }
 
 /**

@@ -1,7 +1,7 @@
 // The ranges of a timeline in memory: by line, in the order of time, so that each question is a
 // binary search. Times are in ns from the start of the recording's window.
 import { timelineColumn, timelinePlaces } from "./columns.js";
-import { timelineKindOf } from "./kinds.js";
+import { timelineIsAnnotation, timelineKindOf } from "./kinds.js";
 
 /**
  * @typedef {object} TimelineDocument as docs/formats/timeline.md says
@@ -75,7 +75,9 @@ export class TimelineModel {
     this.laneTrack = new Uint32Array(this.lanes);
     trackRanges.forEach((_, track) =>
       this.laneTrack.fill(track, this.trackLane[track], this.trackLane[track + 1]));
-    this.busy = timelineBusy(starts, durations, trackRanges);
+    // An annotation on a stream says what the work belongs to: it is no work.
+    this.busy = timelineBusy(starts, durations, trackRanges, (at, track) =>
+      source.tracks[track].kind === "stream" && timelineIsAnnotation(this.kinds[names[at]]));
 
     // By line: counted, then put.
     /** The first range of each line. */
@@ -296,9 +298,10 @@ function timelineLongest(start, end) {
  * @param {Float64Array} starts in the document's order
  * @param {Float64Array} durations
  * @param {number[]} trackRanges
+ * @param {(at: number, track: number) => boolean} isLeftOut
  * @returns {{first: Uint32Array, start: Float64Array, end: Float64Array, sum: Float64Array}}
  */
-function timelineBusy(starts, durations, trackRanges) {
+function timelineBusy(starts, durations, trackRanges, isLeftOut) {
   const first = new Uint32Array(trackRanges.length + 1);
   /** @param {(from: number, to: number) => void} put */
   const walk = (put) => {
@@ -308,6 +311,7 @@ function timelineBusy(starts, durations, trackRanges) {
       let from = 0;
       let to = -Infinity;
       for (const last = at + ranges; at < last; at++) {
+        if (isLeftOut(at, track)) continue;
         if (starts[at] > to) {
           if (to > from) { put(from, to); count++; }
           from = starts[at];

@@ -4,6 +4,7 @@ import { stackBareName, stackShortName } from "../data/stacks_names.js";
 import { formatValue } from "../parts/format.js";
 import { timelineKinds } from "./kinds.js";
 import { timelineLabels, timelineLine, timelineMarks, timelineMix } from "./line.js";
+import { timelinePaintIdle } from "./idle.js";
 import { timelineBoxAt } from "./layout.js";
 import { timelinePaintCounters, timelinePaintMarks } from "./paint_moments.js";
 
@@ -22,6 +23,7 @@ import { timelinePaintCounters, timelinePaintMarks } from "./paint_moments.js";
  * @property {number} hovered
  * @property {[number, number] | null} span
  * @property {{from: number, to: number}[]} flows of the selected range
+ * @property {import("./idle.js").TimelineIdle} idle
  */
 
 /** @typedef {{lane: number, y: number, row: number}} SeenLine a line in sight, its place in px */
@@ -62,6 +64,8 @@ export class TimelinePainter {
     this.model = null;
     /** Colours by name: of all, and of those that do not match. @private */
     this.colors = { bright: new Uint32Array(0), dim: new Uint32Array(0) };
+    /** @private @type {Map<string, string>} */
+    this.ofKinds = new Map();
     this.readColors();
     /** @type {{x: number, y: number, range: number}[]} marks at the border that lead to a range */
     this.exits = [];
@@ -80,12 +84,26 @@ export class TimelinePainter {
     this.line = style.getPropertyValue("--line");
     this.error = style.getPropertyValue("--error");
     this.match = color("--timeline-match");
+    this.ofKinds.clear();
     const isDark = (this.ground & 255) < 128;
     const ground = this.ground;
     // Three shades of each kind tell neighbours apart.
     this.shades = timelineKinds.map(({ color: name }) => [256, 218, 184].map((share) =>
       timelineMix(color(name), isDark ? colorNumber("#000000") : ground, share)));
     this.model = null;
+  }
+
+  /**
+   * @private
+   * @param {string} kind of a part of a bar
+   */
+  colorOf(kind) {
+    let color = this.ofKinds.get(kind);
+    if (color === undefined) {
+      color = getComputedStyle(document.documentElement).getPropertyValue(`--${kind}`);
+      this.ofKinds.set(kind, color);
+    }
+    return color;
   }
 
   /** @private @param {import("./model.js").TimelineModel} model */
@@ -135,6 +153,7 @@ export class TimelinePainter {
                      ground: colorText(this.ground ?? 0) };
     timelinePaintCounters(context, picture, colors);
     timelinePaintMarks(context, picture, colors);
+    timelinePaintIdle(context, picture, (kind) => this.colorOf(kind), this.onFill ?? "");
     this.paintSpan(picture);
     if (picture.hovered >= 0 && picture.hovered !== picture.selected) {
       this.outline(picture, picture.hovered, 1);

@@ -294,9 +294,10 @@ function tableLinks(name, kind, page) {
  * @param {PanelModel} model
  * @param {[number, number]} span
  * @param {Pick<PanelActions, "select" | "close" | "find"> & {zoom: () => void}} actions
+ * @param {import("./idle.js").TimelineGap | null} [gap] that it frames
  * @returns {HTMLElement}
  */
-export function timelineSpanPanel(model, [from, to], actions) {
+export function timelineSpanPanel(model, [from, to], actions, gap = null) {
   const long = to - from;
   const [begin, end] = [from, to].map((time) =>
     axisText(time, to, Math.max(1, 10 ** Math.floor(Math.log10(long || 1)) / 1000), "ns"));
@@ -333,6 +334,7 @@ export function timelineSpanPanel(model, [from, to], actions) {
       h("button", { type: "button", onclick: actions.zoom }, "Zoom to it"),
       h("button", { type: "button", class: "icon", "aria-label": "Clear the span",
                     title: "Clear the span (Esc)", onclick: actions.close }, "\u00d7")),
+    gap ? h("p", null, h("b", null, `The GPU was idle: ${gap.cause}. `), gap.sentence) : null,
     isMoment ? momentList(model, from, actions.select) : h("div", { class: "timeline-span" },
       h("section", null, h("h3", null, "Busy time", tracks.length > shown.length
         ? h("span", { class: "quiet" }, ` of the first ${shown.length} of ${

@@ -2,7 +2,8 @@
 import { h, setVariable } from "../parts/dom.js";
 import { timelineAxis } from "./axis.js";
 import { TimelineTrackLabels } from "./labels.js";
-import { timelineBoxAt, timelineClamp, timelineLayout, timelineZoom } from "./layout.js";
+import { timelineGapAt } from "./idle.js";
+import { timelineBoxAt, timelineClamp, timelineLayout, timelineRow, timelineZoom } from "./layout.js";
 import { timelineMarkAt, timelinePointAt } from "./moments.js";
 import { TimelinePainter } from "./paint.js";
 import { timelineHit } from "./queries.js";
@@ -12,7 +13,10 @@ import { timelineTrackName } from "./words.js";
 /** @typedef {import("./layout.js").TimelineSize} SceneSize */
 
 /** Width of the names beside the tracks, in px; narrow screens have them above. */
-const labelsWidth = 190;
+export const labelsWidth = 190;
+
+/** Height of a line of a stream, in px: what the device does is what people look for. */
+const streamRow = 34;
 
 /** Of so many tracks, those with little in them are a line each. */
 const manyTracks = 20;
@@ -37,6 +41,8 @@ export class TimelineScene {
     this.flows = [];
     /** @type {Map<string, SceneSize>} what people opened and closed, by the track's name */
     this.sizes = new Map();
+    /** @type {import("./idle.js").TimelineIdle} */
+    this.idle = new Map();
     /** @type {SceneSize[]} */
     this.boxSizes = [];
     /** @type {{boxes: import("./layout.js").TimelineBox[], height: number}} */
@@ -57,8 +63,8 @@ export class TimelineScene {
     this.space = h("div", { class: "timeline-space" }, this.canvas, this.labels.element);
     this.board = h("div", {
       class: "timeline-board", tabindex: 0, role: "group",
-      "aria-label": "Timeline: w and s zoom, a and d pan, arrow keys move the selection. The " +
-        "table below has the same ranges.",
+      "aria-label": "Timeline: w and s zoom, a and d pan, arrow keys move the selection. Visible " +
+        "slices, below, are the same as a table.",
     }, this.space);
     this.frame = h("div", { class: "timeline-frame" }, this.axis, this.board);
     this.painter = new TimelinePainter(this.canvas);
@@ -117,7 +123,7 @@ export class TimelineScene {
     let size = this.sizes.get(key);
     if (size) return size;
     const track = this.model.source.tracks[box];
-    const isOpen = track === undefined || track.kind === "stream" || box === 0 ||
+    const isOpen = track === undefined || track.kind === "stream" || box === this.firstThread() ||
       (this.model.trackRows[box] <= 3 && this.model.source.tracks.length < manyTracks) ||
       track.ranges * 20 >= this.model.size;
     // It stays so when a part of the trace is shown.
@@ -130,7 +136,36 @@ export class TimelineScene {
    * @param {number} box
    */
   room(box) {
-    return Math.max(180, Math.round(innerHeight * 0.5)) * (box === 0 ? 1 : 0.4);
+    return Math.max(180, Math.round(innerHeight * 0.5)) * (box === this.firstThread() ? 1 : 0.4);
+  }
+
+  firstThread() {
+    return this.model.source.tracks.findIndex(({ kind }) => kind === "thread");
+  }
+
+  /**
+   * The group that a track or counter is in.
+   * @param {number} box
+   */
+  groupOf(box) {
+    const { tracks, counters } = this.model.source;
+    if (box >= tracks.length) return counters[box - tracks.length].unit === "bytes" ? "Memory" : "Counters";
+    const { kind, process } = tracks[box];
+    return kind === "stream" ? process || "GPU" : kind === "thread" ? "Host" : "Recording";
+  }
+
+  /**
+   * @param {number} box
+   * @returns {import("./layout.js").TimelineLook}
+   */
+  look(box) {
+    const { tracks, counters } = this.model.source;
+    const group = this.groupOf(box);
+    const track = tracks[box];
+    const isStream = track?.kind === "stream";
+    const isLast = box + 1 === tracks.length + counters.length || this.groupOf(box + 1) !== group;
+    return { row: isStream ? streamRow : timelineRow, heading: box === 0 || this.groupOf(box - 1) !== group ? group : "",
+             hasIdle: isStream && isLast && this.idle.has(track.device) };
   }
 
   isNarrow() {
@@ -143,7 +178,7 @@ export class TimelineScene {
     this.boxSizes = Array.from({ length: sizes }, (_, box) => this.sizeOf(box));
     this.layout = timelineLayout(this.model.trackRows, this.model.source.counters.length,
                                  (box) => this.boxSizes[box], (box) => this.room(box),
-                                 this.isNarrow() ? 20 : 0);
+                                 this.isNarrow() ? 20 : 0, (box) => this.look(box));
     setVariable(this.space, "height", `${this.layout.height}px`);
     this.soon();
   }
@@ -187,7 +222,7 @@ export class TimelineScene {
   picture(top, width, height) {
     return { model: this.model, boxes: this.layout.boxes, from: this.view.from, to: this.view.to,
              top, width, height, matches: this.matches, selected: this.selected,
-             hovered: this.hovered, span: this.span, flows: this.flows };
+             hovered: this.hovered, span: this.span, flows: this.flows, idle: this.idle };
   }
 
   /** @param {{from: number, to: number}} view */
@@ -276,6 +311,20 @@ export class TimelineScene {
     if (row < 0 || row >= box.rows) return -1;
     return timelineHit(this.model, this.model.trackLane[box.track] + row, this.timeAt(x),
                        (this.view.to - this.view.from) / Math.max(this.width, 1));
+  }
+
+  /**
+   * The gap at a place in the causes of idle time.
+   * @param {number} x
+   * @param {number} y
+   * @returns {import("./idle.js").TimelineGap | null}
+   */
+  gapAt(x, y) {
+    const at = y + this.board.scrollTop;
+    const box = this.layout.boxes[timelineBoxAt(this.layout.boxes, at)];
+    if (!box || box.idle === 0 || at < box.idle) return null;
+    const gaps = this.idle.get(this.model.source.tracks[box.track].device) ?? [];
+    return timelineGapAt(gaps, this.timeAt(x), (this.view.to - this.view.from) / Math.max(this.width, 1));
   }
 
   /**

@@ -36,8 +36,8 @@ export function timelineSight(onSelect) {
       const found = timelineInSight(model, from, to, sightMost);
       ranges = found.ranges;
       note.textContent = found.count === 0 ? "none" : found.count > ranges.length
-        ? `the ${formatValue(ranges.length)} longest of ${countOf(found.count, "range")}`
-        : `${countOf(found.count, "range")}, longest first`;
+        ? `the ${formatValue(ranges.length)} longest of ${countOf(found.count, "slice")}`
+        : `${countOf(found.count, "slice")}, longest first`;
       grid.element.hidden = found.count === 0;
       const list = [...ranges];
       const tracks = model.source.tracks.map((_, track) => timelineTrackName(model, track));

@@ -7,13 +7,16 @@ import { timelineKeyed, timelineNeighbour } from "./keys.js";
 import { timelineZoom } from "./layout.js";
 import { TimelineModel } from "./model.js";
 import { timelineNextMoment } from "./moments.js";
+import { TimelineDock } from "./dock.js";
+import { timelineGapOf, timelineIdleOf } from "./idle.js";
+import { TimelineOverview } from "./overview.js";
 import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
 import { timelineFlows, timelineKey, timelineMatchNumber, timelineNext, timelineOfKey,
          timelineSearch } from "./queries.js";
-import { TimelineScene } from "./scene.js";
+import { TimelineScene, labelsWidth } from "./scene.js";
 import { timelineMatcher, timelineSearchField } from "./search_field.js";
 import { timelineSight } from "./sight.js";
-import { timelineHelp, timelineLegend, timelineMomentText, timelineMomentTip,
+import { timelineGapTip, timelineHelp, timelineLegend, timelineMomentText, timelineMomentTip,
          timelineNotes, timelineTip } from "./words.js";
 
 /** @typedef {import("./model.js").TimelineDocument} ViewDocument */
@@ -71,15 +74,55 @@ export class TimelineView extends TimelineScene {
     /** Without an effect while the whole trace is in sight. */
     this.outward = [button("\u2212", "Zoom out (s)", () => this.zoom(this.width / 2, 2)),
                     button("Whole trace", "The entire trace (e)", () => this.show(this.whole))];
+    this.overview = new TimelineOverview((view) => {
+      if (view.to > view.from) this.show(timelineZoom(view, (view.from + view.to) / 2, 1, this.whole));
+    });
+    this.dock = new TimelineDock(page, [
+      { name: "details", title: "Details", element: this.panel },
+      { name: "slices", title: "Visible slices", element: this.sight.element },
+      { name: "notes", title: "Notes", element: this.notes },
+    ], timelineLegend(this.all), () => this.table());
     this.element = h("div", { class: "timeline" },
       h("div", { class: "tools timeline-tools" }, this.search.elements,
         h("span", { class: "flame-space-between" }), this.outward[0],
         button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)), this.outward[1],
-        timelineHelp()),
-      this.frame, timelineLegend(this.all), this.notes,
-      this.panel, this.tip, this.sight.element);
+        timelineHelp(this.wheelSetting())),
+      this.overview.element, this.frame, this.dock.element, this.tip);
     this.listen();
+    if (page.has?.("gpu")) {
+      page.view("gpu").then((view) => {
+        this.idle = timelineIdleOf(view);
+        this.fillPanel();
+        this.place();
+      }, () => {});  // the view itself says why it cannot be read
+    }
     this.restore();
+  }
+
+  /** @private */
+  wheelSetting() {
+    const box = /** @type {HTMLInputElement} */ (h("input", {
+      type: "checkbox", checked: this.wheelZooms(),
+      onchange: () => this.page.set("wheel", box.checked ? null : "scrolls"),
+    }));
+    return h("label", null, box, h("span", null, "The wheel zooms"));
+  }
+
+  wheelZooms() {
+    return this.page.get("wheel") !== "scrolls";
+  }
+
+  /** @override */
+  draw(isNew = false) {
+    super.draw();
+    const left = this.isNarrow() ? 0 : labelsWidth;
+    if (this.width > 0) this.overview.show(this.all, this.whole, this.view, left, this.width, isNew);
+  }
+
+  /** As high as the window lets it be; a phone scrolls. */
+  fill() {
+    const top = this.element.getBoundingClientRect().top + scrollY;
+    setVariable(this.element, "--timeline", this.isNarrow() ? "auto" : `${Math.max(400, innerHeight - top - 10)}px`);
   }
 
   // ---- the address
@@ -145,8 +188,8 @@ export class TimelineView extends TimelineScene {
 
   tellNotes() {
     const notes = timelineNotes(this.model.source, Boolean(this.page.part));
-    this.notes.hidden = notes.length === 0;
-    this.notes.replaceChildren(...notes.map((note) => h("p", null, note)));
+    this.dock.rename(2, notes.length ? `Notes (${notes.length})` : "Notes");
+    this.notes.replaceChildren(...(notes.length ? notes : ["Nothing was left out."]).map((note) => h("p", null, note)));
   }
 
   fillPanel() {
@@ -169,13 +212,16 @@ export class TimelineView extends TimelineScene {
     if (this.span) {
       panels.push(timelineSpanPanel(model, this.span, {
         zoom: () => this.fit(), close: () => this.setSpan(null),
-        select: (range) => this.select(range), find: (name) => this.find(`"${name}"`) }));
+        select: (range) => this.select(range), find: (name) => this.find(`"${name}"`) },
+      timelineGapOf(this.idle, this.span)));
     }
-    if (panels.length === 0) {
-      panels.push(h("p", { class: "quiet" }, "Click a range for its details. Drag to pan, " +
-        "Ctrl+wheel or w and s to zoom, Shift+drag to measure a span."));
+    const has = panels.length > 0;
+    if (!has) {
+      panels.push(h("p", { class: "quiet" }, "Click a slice for its details. Drag to pan, " +
+        "wheel or w and s to zoom, Shift+drag to measure a span."));
     }
     this.panel.replaceChildren(...panels);
+    this.dock.follow(has);
   }
 
   moved() {
@@ -293,6 +339,7 @@ export class TimelineView extends TimelineScene {
   table() {
     for (const one of this.outward) disable(one, this.isWhole());
     clearTimeout(this.timers.table);
+    if (this.dock.open !== "slices") return;
     this.timers.table = window.setTimeout(() => {
       this.sight.show(this.model, this.view.from, this.view.to);
     }, tableAfter);
@@ -369,6 +416,7 @@ export class TimelineView extends TimelineScene {
 
   listen() {
     const shared = {
+      wheelZooms: () => this.wheelZooms(),
       zoom: (/** @type {number} */ x, /** @type {number} */ factor) => this.zoom(x, factor),
       pan: (/** @type {number} */ x, /** @type {number} */ y) => this.pan(x, y),
       span: (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isLast) => {
@@ -380,6 +428,14 @@ export class TimelineView extends TimelineScene {
     timelineInput(this.canvas, false, {
       ...shared,
       click: (x, y) => {
+        const gap = this.gapAt(x, y);
+        if (gap !== null) {
+          this.selected = -1;
+          this.selectedKey = "";
+          this.readFlows();
+          this.setSpan([gap.start, gap.end]);
+          return;
+        }
         const exit = this.painter.exits.find((one) => Math.hypot(one.x - x, one.y - y) < 10);
         this.hover(-1);
         this.select(exit ? exit.range : this.hit(x, y));
@@ -391,8 +447,13 @@ export class TimelineView extends TimelineScene {
       hover: (x, y, event) => {
         this.pointAt(event === null ? null : this.timeAt(x));
         const moment = event === null ? null : this.momentAt(x, y);
-        this.hover(event === null || moment !== null ? -1 : this.hit(x, y), event);
+        const gap = event === null ? null : this.gapAt(x, y);
+        this.hover(event === null || moment !== null || gap !== null ? -1 : this.hit(x, y), event);
         if (event !== null && moment !== null) this.hoverMoment(moment, event);
+        else if (event !== null && gap !== null) {
+          this.tip.classList.remove("is-hidden");
+          this.showTip(timelineGapTip(gap), event);
+        }
       },
     });
     timelineInput(this.axis, true, {
@@ -423,10 +484,18 @@ export class TimelineView extends TimelineScene {
           (target === document.body || /^(H1|MAIN)$/.test(target.tagName))) this.key(event);
     };
     document.addEventListener("keydown", outside);
-    new ResizeObserver(() => this.place()).observe(this.board);
+    new ResizeObserver(() => {
+      this.fill();
+      this.place();
+    }).observe(this.board);
+    const resized = () => {
+      if (this.element.isConnected) this.fill();
+      else removeEventListener("resize", resized);
+    };
+    addEventListener("resize", resized);
     onTheme(this.element, () => {
       this.painter.readColors();
-      this.draw();
+      this.draw(true);
     });
   }
 

@@ -54,9 +54,12 @@ export function timelineNotes(source, canAsk) {
   return notes;
 }
 
-/** @returns {HTMLElement} */
-export function timelineHelp() {
-  return popupMenu("Shortcuts", h("dl", { class: "timeline-keys" }, keyRows(timelineKeys)));
+/**
+ * @param {HTMLElement} setting
+ * @returns {HTMLElement}
+ */
+export function timelineHelp(setting) {
+  return popupMenu("Shortcuts", setting, h("dl", { class: "timeline-keys" }, keyRows(timelineKeys)));
 }
 
 /**
@@ -127,6 +130,16 @@ export function timelineTip(model, range) {
           ...model.unfinished.has(range) ? [h("div", { class: "unfinished" }, "did not end")] : [],
           h("div", { class: "quiet" }, `${timelineKinds[model.kinds[model.name[range]]].word}, ${
             timelineTrackName(model, model.trackOf(range))}`)];
+}
+
+/**
+ * What the pointer tells of a gap.
+ * @param {import("./idle.js").TimelineGap} gap
+ * @returns {HTMLElement[]}
+ */
+export function timelineGapTip(gap) {
+  return [h("b", null, `Idle: ${gap.cause}`), h("div", null, formatValue(gap.end - gap.start, "ns")),
+          h("div", { class: "quiet" }, gap.sentence)];
 }
 
 /**

@@ -113,11 +113,11 @@ std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
       most_ranges = std::max(most_ranges, track.ranges);
     }
   }
-  // Threads that hardly did anything come after the streams.
+  // Streams first: they say how the device was used. Threads that hardly did anything come last.
   const auto group = [&](const TimelineTrack& of) {
-    if (of.kind == TimelineTrackKind::stream) return 1;
+    if (of.kind == TimelineTrackKind::stream) return 0;
     if (of.kind == TimelineTrackKind::other) return 3;
-    return of.ranges * 100 < most_ranges ? 2 : 0;
+    return of.ranges * 100 < most_ranges ? 2 : 1;
   };
   const auto is_earlier = [&](const TimelineTrack& one, const TimelineTrack& other) {
     if (group(one) != group(other)) return group(one) < group(other);

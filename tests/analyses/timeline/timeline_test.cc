@@ -41,7 +41,7 @@ std::vector<std::string> names_of(const Timeline& timeline) {
   return names;
 }
 
-TEST(Timeline, HasTheMainThreadFirstAndStreamsByNumber) {
+TEST(Timeline, HasStreamsByNumberAndThenTheMainThread) {
   const Trace trace = read({
       on(op("b", "10"), "cpu_op", "100", "200"),
       on(op("a", "20"), "cpu_op", "100", "100"),
@@ -55,8 +55,8 @@ TEST(Timeline, HasTheMainThreadFirstAndStreamsByNumber) {
   for (const TimelineTrack& track : timeline(trace).tracks) {
     tracks.push_back(track.process + ": " + track.name);
   }
-  EXPECT_THAT(tracks, ElementsAre("python (100): thread 100", "python (100): thread 200",
-                                  "GPU 0: stream 7", "GPU 1: stream 9", "GPU 1: stream 10"));
+  EXPECT_THAT(tracks, ElementsAre("GPU 0: stream 7", "GPU 1: stream 9", "GPU 1: stream 10",
+                                  "python (100): thread 100", "python (100): thread 200"));
 }
 
 TEST(Timeline, PutsTheLongerOfTwoThatStartTogetherFirst) {

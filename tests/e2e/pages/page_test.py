@@ -24,6 +24,7 @@ from e2e.pages.by_hand import Hand, check_focus, check_gap_link, check_help
 from e2e.pages.first_screen import (SMALL, check_figures, check_findings_open, check_in_sight, check_kernel_switch,
                                     check_names, check_views_without_data)
 from e2e.pages.hostile import write_hostile_trace
+from e2e.pages.timeline_hand import check_timeline
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 ROOT = pathlib.Path(__file__).parents[3]
@@ -281,6 +282,13 @@ def check_gaps(browser, tbtrace, file, trace):
         check_help(hand, where)
         opened.page.set_viewport_size(DESK)
         check_gap_link(hand, where, gaps)
+        opened.close()
+    for size in (SMALL, DESK):
+        opened = Opened(browser, file, size, "light")
+        opened.check_view("timeline")
+        check_timeline(opened.page, f"{file.name} at {size}", gaps)
+        check(len(opened.asked) == 2, "only the reload asked for anything")
+        opened.asked.pop()
         opened.close()
 
 
