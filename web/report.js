@@ -118,6 +118,7 @@ class ReportApp extends App {
     return {
       trace: String(number), input: view === "ranks" ? "job" : trace.name, view, title: this.viewTitle(),
       has: (/** @type {string} */ one) => one in trace.sections || (one === "ranks" && Boolean(this.index?.job)),
+      job: this.index?.job ? () => this.embedded.section("job-ranks", readRanks).then(({ sentences }) => sentences) : undefined,
       why: (/** @type {string} */ one) => trace.empty?.[one] ?? null,
     };
   }

@@ -90,6 +90,7 @@ import { unitOf } from "../parts/format.js";
  * @property {string} name of the view
  * @property {(message: string) => void} say
  * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
+ * @property {() => Promise<string[]>} [job] sentences about the job whose rank the trace is
  * @property {(view: string) => boolean} [has] whether the report has this view of the trace
  * @property {(range: RangeKey) => Promise<RangeArguments>} [range] all arguments of a range; only
  *   in the tab

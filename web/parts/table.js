@@ -43,10 +43,10 @@ const digitWidth = 7.4;
  * @param {import("../data/source.js").Column} column
  * @param {string} label
  * @param {TreeModel | null} tree its indentation
- * @param {boolean} narrow a phone's screen
+ * @param {number} most width of a text that tables have room for
  * @returns {{width: number, weight: number}} pixels, and the share of the room that is left
  */
-function columnWidth(table, column, label, tree, narrow) {
+function columnWidth(table, column, label, tree, most) {
   // A label may break between words: its longest word counts.
   const word = Math.max(...label.split(" ").map((part) => part.length),
                         Math.ceil(label.length / 2));
@@ -64,7 +64,6 @@ function columnWidth(table, column, label, tree, narrow) {
   if (total !== undefined && !texts) {
     widest = Math.max(widest, formatValue(total, column.unit).length + 1);
   }
-  const most = narrow ? 170 : 300;
   return {
     width: Math.ceil(Math.min(widest * digitWidth + 24, texts ? most : 400)),
     weight: texts ? Math.max(0.4, Math.min(widest / 16, 8)) : 1,
@@ -322,7 +321,9 @@ export class TableView {
   width(column, label) {
     let width = this.widths.get(column.key);
     if (width === undefined) {
-      width = columnWidth(this.table, column, label, this.tree, this.narrow);
+      // Names come first; what they belong to gets the room that is left.
+      const most = this.narrow ? 170 : column.key === this.keys()[0] ? 300 : 180;
+      width = columnWidth(this.table, column, label, this.tree, most);
       // Room for what stands before the text.
       const dress = this.dress?.(column, 0);
       if (dress?.room) width.width += dress.room;

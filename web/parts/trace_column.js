@@ -15,6 +15,7 @@ import { rendererOf } from "../views/list.js";
  * @property {string} title of the view
  * @property {(view: string) => boolean} has
  * @property {(view: string) => string | null} [why] a view has no data; null: it has some
+ * @property {() => Promise<string[]>} [job] sentences about the job whose rank it is
  */
 /**
  * What a column needs of the page around it.
@@ -68,7 +69,7 @@ export class TraceColumn {
    * @param {ChosenTrace} chosen
    * @returns {ColumnPage}
    */
-  page({ trace, input, view: name, has }) {
+  page({ trace, input, view: name, has, job }) {
     const { owner } = this;
     const { source, state } = owner;
     const { signal } = this.life;
@@ -82,7 +83,7 @@ export class TraceColumn {
       part: source.part && ((from_ns, to_ns) =>
         /** @type {any} */ (source).part(trace, from_ns, to_ns, signal)),
       say: (message) => owner.say(message),
-      trace, name, input, has,
+      trace, name, input, has, job,
     };
   }
 

@@ -217,7 +217,7 @@ export class TimelinePainter {
     out.fill(this.ground ?? 0, 0, wide * seen.length);
     const step = (to - from) / wide;
     const colors = { names: matches ? this.colors.dim : this.colors.bright,
-                     ground: this.ground ?? 0, least: 96 };
+                     ground: this.ground ?? 0, least: 150 };
     this.labels.least = 24 * scale;
     seen.forEach(({ lane, row }, line) => {
       const low = model.laneFirst[lane];

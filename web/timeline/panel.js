@@ -3,6 +3,7 @@ import { h } from "../parts/dom.js";
 import { countOf, exactValue, formatValue, formatJson, labelOf, unitOf } from "../parts/format.js";
 import { stackShortName } from "../data/stacks_names.js";
 import { axisText } from "../parts/chart_axes.js";
+import { namedRow } from "../parts/name_link.js";
 import { smallTable } from "../parts/small_table.js";
 import { timelineKinds, timelineKindName } from "./kinds.js";
 import { timelineColumn, timelineInteger } from "./columns.js";
@@ -284,8 +285,8 @@ function tableLinks(name, kind, page) {
   const words = /** @type {{[view: string]: string}} */ ({
     kernels: "In kernels", operators: "In operators", flame_graph: "In the flame graph" });
   return views.filter((view) => page.has?.(view)).map((view) => h("button", {
-    type: "button", onclick: () => page.go(view, {
-      search: name, table: null, row: null, zoom: null, frame: null, callers: null }),
+    type: "button", onclick: () => page.go(view, view === "flame_graph"
+      ? { search: name, table: null, row: null, zoom: null, frame: null, callers: null } : namedRow(name)),
   }, words[view]));
 }
 

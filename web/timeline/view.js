@@ -1,5 +1,6 @@
 // The timeline: what is in sight, what is selected, and how people move.
 import { disable, copyAndSay, h, setVariable } from "../parts/dom.js";
+import { countOf } from "../parts/format.js";
 import { onTheme } from "../parts/theme.js";
 import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
 import { timelineInput } from "./input.js";
@@ -54,6 +55,8 @@ export class TimelineView extends TimelineScene {
     this.selectedKey = "";
     this.pattern = "";
     this.timers = { table: 0, ask: 0 };
+    /** Gaps that the track of idle time does not have. */
+    this.gapsLeftOut = 0;
     this.asked = 0;
     /** @type {{box: number, time: number} | null} the moment that keys read last */
     this.read = null;
@@ -92,6 +95,8 @@ export class TimelineView extends TimelineScene {
     if (page.has?.("gpu")) {
       page.view("gpu").then((view) => {
         this.idle = timelineIdleOf(view);
+        this.gapsLeftOut = view.tables.find(({ name }) => name === "gaps")?.left_out ?? 0;
+        this.tellNotes();
         this.fillPanel();
         this.place();
       }, () => {});  // the view itself says why it cannot be read
@@ -188,6 +193,10 @@ export class TimelineView extends TimelineScene {
 
   tellNotes() {
     const notes = timelineNotes(this.model.source, Boolean(this.page.part));
+    if (this.gapsLeftOut > 0) {
+      notes.push(`The track "idle: why" has the longest gaps; ${countOf(this.gapsLeftOut, "shorter one")} ${
+        this.gapsLeftOut === 1 ? "is" : "are"} left out.`);
+    }
     this.dock.rename(2, notes.length ? `Notes (${notes.length})` : "Notes");
     this.notes.replaceChildren(...(notes.length ? notes : ["Nothing was left out."]).map((note) => h("p", null, note)));
   }

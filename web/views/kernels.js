@@ -11,6 +11,9 @@ import { cellOf, columnOf, recordsOf } from "../data/table.js";
 const kernelFamilies = ["gemm", "convolution", "attention", "elementwise", "reduction",
                         "normalization", "softmax", "embedding", "pooling", "copy", "optimizer",
                         "collective", "triton", "sort", "random"];
+/** Columns of kernels by name in the order of use; the others are a click away. */
+const namedShown = ["short_name", "family", "total_ns", "share_percent", "count", "mean_ns", "tensor_cores_used", "operator",
+                    "source_line"];
 /** Families whose work tensor cores can do. */
 const tensorFamilies = ["gemm", "convolution", "attention"];
 
@@ -81,9 +84,10 @@ function kernelDress(table) {
 
 /**
  * @param {KernelTable} table
- * @returns {KernelTable} with the family beside the name
+ * @returns {KernelTable} with the columns that people look for, the family beside the name
  */
 function withFamily(table) {
+  if (table.name === "by_name") return { ...table, shown: namedShown };
   const at = table.shown.indexOf("short_name");
   if (at < 0 || table.shown.includes("family") || !columnOf(table, "family")) return table;
   return { ...table, shown: [...table.shown.slice(0, at + 1), "family",

@@ -3,6 +3,7 @@
 import { h } from "../parts/dom.js";
 import { formatValue, formatJson, countOf, labelOf } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
+import { fullSentence } from "../parts/empty.js";
 import { stackedBar } from "../parts/bars.js";
 import { smallTable } from "../parts/small_table.js";
 import { findingCard, findingsSection } from "./summary_findings.js";
@@ -249,6 +250,22 @@ function memorySection(memory, page) {
 }
 
 /**
+ * What is said of the job whose rank the trace is. It is read when the page is there.
+ * @param {SummaryPage} page
+ * @returns {HTMLElement | null}
+ */
+function jobLine(page) {
+  if (!page.job) return null;
+  const line = h("p", { class: "card info job-line", hidden: true });
+  page.job().then((sentences) => {
+    line.append(h("span", null, h("b", null, "The job: "), sentences.map((text) => `${fullSentence(text)} `).join(""),
+      page.has?.("ranks") ? h("button", { type: "button", class: "link", onclick: () => page.go("ranks") }, "Show the ranks") : null));
+    line.hidden = sentences.length === 0;
+  }, () => {});  // the view itself says why it cannot be read
+  return line;
+}
+
+/**
  * @param {import("../data/source.js").View} view
  * @param {SummaryPage} page
  * @returns {HTMLElement}
@@ -277,7 +294,7 @@ export function renderSummary(view, page) {
     first.length ? h("div", { class: "cards before" },
       first.map((finding) => findingCard(finding, page, "h2"))) : null,
     grave.length ? h("div", { class: "cards before" }, grave.map((check) => checkCard(check, "h2", page))) : null,
-    figuresRow({ run, steps, gpus, communication: of("communication"), memory }, page),
+    jobLine(page), figuresRow({ run, steps, gpus, communication: of("communication"), memory }, page),
     missingLine(run),
     h("div", { class: "columns" }, gpuSection(gpus, page), steps ? timeSections(steps, gpus, page) : null),
     slowestLine(slowest, steps, page),

@@ -106,6 +106,12 @@ def check_use(browser, file, truth):
     page.go_back()
     page.wait_for_selector(".ranks .card")
     check("trace=" not in address_of(page), f"back is where it was: {address_of(page)}")
+    # The summary of a rank says what is said of the job, and leads back.
+    page.click("nav.views a >> text=/^Summary/")
+    page.wait_for_selector(".job-line:not([hidden])")
+    check(f"rank {slow} holds up the job" in page.inner_text(".job-line").lower(), page.inner_text(".job-line"))
+    page.click(".job-line button")
+    page.wait_for_selector(".ranks .card")
     opened.close()
 
 
