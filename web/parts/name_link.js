@@ -8,6 +8,8 @@ const namingColumns = ["key", "name", "short_name", "path", "source_line", "oper
 const namedViews = /** @type {{[column: string]: string}} */ ({
   operator: "operators", module: "modules", source_line: "lines", largest_operator: "operators",
 });
+/** Views whose modules are layers, in which repeated ones are one. */
+const layerViews = ["summary", "kernels"];
 const namedWords = /** @type {{[view: string]: string}} */ ({
   kernels: "kernels", operators: "operators", modules: "modules", lines: "lines", steps: "steps",
 });
@@ -64,8 +66,8 @@ export function viewOfName(page, column, text) {
 export function nameLink(page, view, name, text = String(name ?? "")) {
   const whole = String(name ?? "");
   if (!page.has?.(view) || /^$|^\[/.test(whole)) return h("span", { title: whole || null }, text);
-  // Repeated layers are rows of a table of their own.
-  const table = view === "modules" && /(^|\.)\*(\.|$)/.test(whole) ? "layers" : "";
+  // The summary and kernels name layers, which are rows of a table of their own.
+  const table = view === "modules" && (whole.includes("*") || layerViews.includes(page.name)) ? "layers" : "";
   return h("button", { type: "button", class: "link name-link",
                        title: `${whole}\nShow in ${namedWords[view]}`,
                        onclick: () => page.go(view, namedRow(whole, table)) }, text);

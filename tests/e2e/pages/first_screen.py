@@ -122,3 +122,19 @@ def check_kernel_switch(hand, where):
     check(counts[0] == counts[2] != counts[1] and " of " in counts[0] and " of " not in counts[1], f"{where}: {counts}")
     hand.press(switch)
     page.go_back()
+
+
+def check_all_names(page, where):
+    """Each name on the summary opens its row, by a click; returns how many there were."""
+    selector = "#main .summary .name-link"
+    count = page.locator(selector).count()
+    for number in range(count):
+        link = page.locator(selector).nth(number)
+        name = link.get_attribute("title").split("\n")[0]
+        link.click()
+        page.wait_for_selector("#main .detail", timeout=20_000)
+        check(name in page.inner_text("#main .detail"), f"{where}: {name} is not the row that is open")
+        page.go_back()
+        page.wait_for_function("() => document.querySelector('#main h1')?.innerText === 'Summary'")
+        page.wait_for_function("([all, least]) => document.querySelectorAll(all).length >= least", arg=[selector, count])
+    return count
