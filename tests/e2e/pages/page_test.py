@@ -21,8 +21,8 @@ from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
 from e2e.pages.by_hand import Hand, check_focus, check_gap_link, check_help
-from e2e.pages.first_screen import (SMALL, check_all_names, check_figures, check_findings_open, check_in_sight, check_kernel_switch,
-                                    check_names, check_views_without_data)
+from e2e.pages.first_screen import (SMALL, check_all_names, check_figures, check_findings_open, check_in_sight,
+                                    check_kernel_switch, check_names, check_views_without_data)
 from e2e.pages.hostile import write_hostile_trace
 from e2e.pages.timeline_hand import check_timeline
 

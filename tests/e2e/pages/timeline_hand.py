@@ -67,7 +67,8 @@ def check_strip(page, where, before):
     drag(page, (x, y), (x + 60, y))
     moved = part(page, before)
     long = before[1] - before[0]
-    check(moved[0] > before[0] and abs(moved[1] - moved[0] - long) < 0.01 * long, f"{where}: the window moves: {before}, {moved}")
+    is_as_long = abs(moved[1] - moved[0] - long) < 0.01 * long
+    check(moved[0] > before[0] and is_as_long, f"{where}: the window moves: {before}, {moved}")
     box = page.locator(".overview-window").bounding_box()
     drag(page, (box["x"] + box["width"] - 1, y), (box["x"] + box["width"] - 41, y))
     less = part(page, moved)
