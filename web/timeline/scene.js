@@ -194,7 +194,8 @@ export class TimelineScene {
     const height = Math.min(this.board.clientHeight, Math.max(this.layout.height, 1));
     if (width <= 0) return;
     this.width = width;
-    if (this.afterLayout) {
+    // Beside the panel the board may get its height later than its width.
+    if (this.afterLayout && this.board.clientHeight > 0) {
       const act = this.afterLayout;
       this.afterLayout = null;
       act();

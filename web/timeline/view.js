@@ -55,6 +55,8 @@ export class TimelineView extends TimelineScene {
     this.selectedKey = "";
     this.pattern = "";
     this.timers = { table: 0, ask: 0 };
+    /** Whether it has the height of the window. */
+    this.isFilled = false;
     /** Gaps that the track of idle time does not have. */
     this.gapsLeftOut = 0;
     this.asked = 0;
@@ -119,6 +121,8 @@ export class TimelineView extends TimelineScene {
 
   /** @override */
   draw(isNew = false) {
+    // What is selected is brought into sight by the height that there is.
+    if (!this.isFilled && this.element.isConnected) this.fill();
     super.draw();
     const left = this.isNarrow() ? 0 : labelsWidth;
     if (this.width > 0) this.overview.show(this.all, this.whole, this.view, left, this.width, isNew);
@@ -127,6 +131,7 @@ export class TimelineView extends TimelineScene {
   /** As high as the window lets it be; a phone scrolls. */
   fill() {
     const top = this.element.getBoundingClientRect().top + scrollY;
+    this.isFilled = true;
     setVariable(this.element, "--timeline", this.isNarrow() ? "auto" : `${Math.max(400, innerHeight - top - 10)}px`);
   }
 

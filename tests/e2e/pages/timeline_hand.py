@@ -125,6 +125,15 @@ def check_groups(page, where):
     check(names[0].startswith("GPU") and names[1] == "HOST", f"{where}: {names}")
 
 
+def check_shown(page, where, key):
+    """A slice of a stream that the address names is in sight, above the panel that tells of it."""
+    page.evaluate("(key) => { location.hash = `view=timeline&timeline.range=${key}`; }", key)
+    page.wait_for_selector(".dock-body .timeline-panel")
+    page.wait_for_timeout(300)
+    check(page.evaluate("document.querySelector('.timeline-board').scrollTop") == 0, f"{where}: {key} is in sight")
+    page.keyboard.press("Escape")
+
+
 def check_timeline(page, where, gaps):
     page.wait_for_selector(".timeline-idle")
     page.wait_for_timeout(200)
@@ -134,3 +143,4 @@ def check_timeline(page, where, gaps):
     check_strip(page, where, before)
     check_panel(page, where)
     check_idle(page, where, gaps)
+    check_shown(page, where, "0:790442:12223:1")
