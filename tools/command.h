@@ -46,6 +46,7 @@ Command flamegraph_command();
 Command report_command();
 Command open_command();
 Command flops_command();
+Command memory_command();
 Command save_command();
 Command add_command();
 Command collectives_command();

@@ -38,7 +38,9 @@ std::vector<Command> commands() {
                               flamegraph_command()};
   for (const TableDescription* const table : tables()) {
     if (table->make == nullptr) continue;
-    all.push_back(table->name == "flops" ? flops_command() : table_command(*table));
+    all.push_back(table->name == "flops"    ? flops_command()
+                  : table->name == "memory" ? memory_command()
+                                            : table_command(*table));
   }
   for (const auto& command :
        {collectives_command, merge_command, save_command, add_command, check_command,

@@ -19,6 +19,8 @@
 #include "options.h"
 #include "run_inputs.h"
 #include "size_option.h"
+#include "snapshot_inputs.h"
+#include "snapshot_results.h"
 #include "table_options.h"
 #include "terminal.h"
 
@@ -31,7 +33,10 @@ constexpr const char* kAbout =
     "add up to that of the step. A run is a trace, or a folder with those of its ranks; a file of\n"
     "tbtrace save --for diff has several. Steps of one run do not show how much runs differ, so a "
     "verdict\n"
-    "needs several runs of each side (--base, --new), or --run-noise.\n";
+    "needs several runs of each side (--base, --new), or --run-noise. Of two memory snapshots: "
+    "what "
+    "each\n"
+    "line holds more or less.\n";
 
 /// `3%` or `0.03` as a share.
 std::optional<double> share_of(std::string_view text) {
@@ -216,6 +221,12 @@ std::string wrong_for_picture(const OptionParser& parser, DiffChoice& choice) {
 }
 
 int run(const OptionParser& parser) {
+  if (any_snapshot(parser.standard().inputs)) return diff_snapshots(parser);
+  for (const Option& option : snapshot_diff_options()) {
+    if (!parser.given(std::string(option.name))) continue;
+    return parser.wrong("--" + std::string(option.name) +
+                        " is for memory snapshots, not for traces");
+  }
   Result<DiffChoice> choice = choice_of(parser);
   if (!choice.ok()) return parser.wrong(choice.status().message());
   choice->as_junit = parser.text("format") == "junit";
@@ -291,6 +302,7 @@ Command diff_command() {
                       "text)",
               .choices = {"text", "csv", "json", "md", "html", "svg", "junit"}},
              wide_option()}},
+           {"Memory snapshots", snapshot_diff_options()},
            diff_picture_options()},
       .examples =
           {{"tbtrace diff before.json.gz after.json.gz", "what explains the change"},

@@ -18,6 +18,8 @@
 #include "options.h"
 #include "rank_choice.h"
 #include "rank_inputs.h"
+#include "snapshot_inputs.h"
+#include "snapshot_results.h"
 #include "table_options.h"
 #include "terminal.h"
 
@@ -33,7 +35,9 @@ constexpr const char* kAbout =
     "each,\n"
     "and the page of the rank that holds up the job; of the first if no rank is known to. "
     "Partials\n"
-    "have the lines, and what is said of the job as a whole.\n";
+    "have the lines, and what is said of the job as a whole. Of a memory snapshot: what held the "
+    "memory,\n"
+    "and why an allocation failed.\n";
 
 std::string text_of(const std::vector<TraceSummary>& summaries,
                     const std::optional<StragglerResult>& stragglers, TableFormat format,
@@ -54,6 +58,7 @@ std::string text_of(const std::vector<TraceSummary>& summaries,
 }
 
 int run(const OptionParser& parser) {
+  if (any_snapshot(parser.standard().inputs)) return summarize_snapshots(parser);
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());
   const Result<OutputFormat> output = output_format(parser, parser.flag("json"));

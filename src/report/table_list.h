@@ -29,7 +29,9 @@
   TABLE(diff)                       \
   TABLE(clocks)                     \
   TABLE(stragglers)                 \
-  TABLE(summary)
+  TABLE(summary)                    \
+  TABLE(memory_snapshot)            \
+  TABLE(memory_snapshot_diff)
 // clang-format on
 
 namespace tbtrace::analyses {

@@ -39,6 +39,8 @@ enum class IssueId : std::uint8_t {
   events_replaced,
   comma_misplaced,
   writer_unknown,
+  pickle_damaged,
+  snapshot_row_unreadable,
   count,
 };
 
@@ -115,6 +117,12 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
      "the writer of this trace is not known; all its rows were taken for host ranges, so work of a "
      "GPU in it would count as CPU time; record with torch.profiler, or see docs/formats/"
      "chrome_json.md for the writers that are known"},
+    {"pickle_damaged", Severity::data_loss,
+     "the pickle makes no sense from here on; everything before was read; copy the file again"},
+    {"snapshot_row_unreadable", Severity::data_loss,
+     "these entries, blocks or segments have an action, address or size that is missing or "
+     "unknown, "
+     "and were left out; see docs/formats/memory_snapshot.md"},
 }};
 
 class IssueLog {

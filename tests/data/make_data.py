@@ -473,6 +473,25 @@ def memory_snapshot():
     return pickle.dumps({"segments": [segment], "device_traces": [[]]}, protocol=2)
 
 
+def failed_training():
+    """A snapshot of a GPU of 100 MiB that 30 MiB cannot be had of although 90 are free: a small block keeps each segment."""
+    sys.path.insert(0, str(FOLDER.parent / "snapshots"))
+    import allocator as model
+    gpu = model.Allocator(capacity=100 << 20)
+    keep, work = [model.frame("/home/u/project/cache.py", 12, "remember")], []
+    for layer in range(5):
+        forward = [model.frame("/home/u/project/model.py", 40 + layer, "forward"), model.frame("/home/u/project/train.py", 20, "main")]
+        gpu.alloc(2 << 20, frames=keep)
+        work += [gpu.alloc(9 << 20, frames=forward), gpu.alloc(9 << 20, frames=forward)]
+    for address in work:
+        gpu.free(address)
+    try:
+        gpu.alloc(30 << 20, frames=[model.frame("/home/u/project/train.py", 31, "evaluate")])
+    except model.OutOfMemory:
+        return pickle.dumps(model.snapshot([gpu]), protocol=4)
+    return b""
+
+
 def files():
     step = gpu_step("gpu_step.json")
     small = stacks("stacks.json")
@@ -505,6 +524,7 @@ def files():
         "devtools.json": devtools(),
         "recovered.json": recovered(),
         "memory_snapshot.pickle": memory_snapshot(),
+        "failed_training.pickle": failed_training(),
         "execution_trace.json": '{"schema": "1.1.1-chakra.0.0.4", "pid": 1, "time": "now", "start_ts": 0, "nodes": []}\n',
         "page.html": "<!DOCTYPE html>\n<html><body>Please sign in</body></html>\n",
         "hostile_names.json": hostile_names("hostile_names.json"),

@@ -64,9 +64,12 @@ bool is_memory_timeline(const Content& c) {
 bool is_pickle(const Content& c) {
   return c.start.size() > 2 && c.start[0] == '\x80' && c.start[1] >= 2 && c.start[1] <= 5;
 }
-bool is_memory_snapshot(const Content& c) {
-  return is_pickle(c) && c.holds("segments") &&
-         (c.holds("device_traces") || (c.holds("total_size") && c.holds("allocated_size")));
+/// Of a list of segments alone, or of a dict with them and traces.
+bool is_snapshot(const Content& c) {
+  return is_pickle(c) &&
+         ((c.holds("segments") && c.holds("device_traces")) ||
+          (c.holds("total_size") && (c.holds("blocks") || c.holds("allocated_size"))) ||
+          (c.holds("device_traces") && c.holds("action")));
 }
 
 /// The name of the first file in a zip archive (APPNOTE.TXT, section 4.3.7).
@@ -164,9 +167,9 @@ constexpr std::array kRows = std::to_array<Row>({
     {is_memory_timeline,
      "is a list of lists, such as a memory timeline (export_memory_timeline()), not a trace; give "
      "tbtrace the file that export_chrome_trace() wrote"},
-    {is_memory_snapshot,
-     "is a memory snapshot (torch.cuda.memory._dump_snapshot()), not a trace; open it at "
-     "https://pytorch.org/memory_viz"},
+    {is_snapshot,
+     "is a memory snapshot (torch.cuda.memory._dump_snapshot()), not a trace; `tbtrace memory` "
+     "shows what held the memory"},
     {is_pickle,
      "is a Python pickle, not a trace; give tbtrace the file that prof.export_chrome_trace() "
      "wrote"},
@@ -219,6 +222,8 @@ constexpr std::array kRows = std::to_array<Row>({
 });
 
 }  // namespace
+
+bool is_memory_snapshot(std::string_view start) { return is_snapshot({start, {}}); }
 
 std::string_view other_file(std::string_view start) {
   const Content content = {start, member_names(start)};

@@ -10,4 +10,7 @@ namespace tbtrace::readers {
 /// if it is not of a known kind. `start`: as much of it as readers::kSniffSize.
 std::string_view other_file(std::string_view start);
 
+/// Whether a content that begins so is a memory snapshot of PyTorch's allocator, as a pickle.
+bool is_memory_snapshot(std::string_view start);
+
 }  // namespace tbtrace::readers

@@ -1,0 +1,102 @@
+// What is different between two memory snapshots.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <tbtrace/memory_snapshot.h>
+
+#include "base/bounded_sum.h"
+#include "report/optional_cell.h"
+#include "report/table_list.h"
+#include "snapshots/moments.h"
+#include "snapshots/snapshot.h"
+
+namespace tbtrace {
+namespace {
+
+using snapshots::DeviceReplay;
+using snapshots::Holder;
+using snapshots::HolderKey;
+
+struct Held {
+  std::int64_t bytes = 0;
+  std::int64_t allocations = 0;
+};
+struct Sides {
+  Held before;
+  Held after;
+};
+using Groups = std::map<std::pair<std::int64_t, HolderKey>, Sides>;
+
+void add_side(const MemorySnapshot& snapshot, Held Sides::*side, snapshots::Origins& origins,
+              const OptionValues& options, Groups& groups) {
+  for (const DeviceReplay& replay : snapshot.data().devices) {
+    const auto chosen = snapshots::chosen_moment(replay, options.text("at"));
+    if (!chosen) continue;
+    snapshots::Categories categories(replay, origins);
+    snapshots::Grouping grouping(replay, origins, categories, snapshots::chosen_groups(options));
+    for (const Holder& holder : snapshots::holders_at(replay, grouping, chosen->moment)) {
+      Held& held = groups[{replay.device(), holder.key}].*side;
+      held.bytes += holder.bytes;
+      held.allocations += holder.allocations;
+    }
+  }
+}
+
+/// Where one side's own files are below the other's folder, both are named from there.
+void share_folder(snapshots::Origins& one, snapshots::Origins& other) {
+  if (one.folder().starts_with(other.folder())) one.set_folder(other.folder());
+  if (other.folder().starts_with(one.folder())) other.set_folder(one.folder());
+}
+
+}  // namespace
+
+Result<AnalysisReport> memory_snapshot_difference(const MemorySnapshot& before,
+                                                  const MemorySnapshot& after,
+                                                  const OptionValues& given) {
+  const TableDescription& table = analyses::memory_snapshot_diff_table();
+  const Result<OptionValues> options = complete_options(table, given);
+  if (!options.ok()) return options.status();
+  snapshots::Origins of_before(before.data().content);
+  snapshots::Origins of_after(after.data().content);
+  share_folder(of_before, of_after);
+  Groups groups;
+  add_side(before, &Sides::before, of_before, *options, groups);
+  add_side(after, &Sides::after, of_after, *options, groups);
+  AnalysisReport report;
+  report.schema = table.schema;
+  report.table.columns = table.column_names();
+  report.shown = {
+      "device", "difference_bytes", "before_bytes", "after_bytes", "source_line", "category",
+      "stack",  "size_bytes",       "stream",       "pool"};
+  std::vector<std::pair<const Groups::value_type*, std::int64_t>> order;
+  WideInteger all_before = 0;
+  WideInteger all_after = 0;
+  std::set<std::int64_t> devices;
+  for (const Groups::value_type& group : groups) {
+    order.emplace_back(&group, group.second.after.bytes - group.second.before.bytes);
+    all_before += group.second.before.bytes;
+    all_after += group.second.after.bytes;
+    devices.insert(group.first.first);
+  }
+  std::ranges::stable_sort(order, std::ranges::greater(), [](const auto& each) {
+    return each.second < 0 ? -each.second : each.second;
+  });
+  for (const auto& [group, difference] : order) {
+    const HolderKey& key = group->first.second;
+    const Sides& sides = group->second;
+    report.table.rows.push_back(
+        {group->first.first, report::optional_cell(key.line), report::optional_cell(key.category),
+         report::optional_cell(key.stack), report::optional_cell(key.size),
+         report::optional_cell(key.stream), report::optional_cell(key.pool), sides.before.bytes,
+         sides.after.bytes, difference, sides.before.allocations, sides.after.allocations});
+  }
+  if (devices.size() < 2) std::erase(report.shown, "device");
+  report.totals = {{"before_bytes", bounded(all_before)},
+                   {"after_bytes", bounded(all_after)},
+                   {"difference_bytes", bounded(all_after - all_before)}};
+  return report;
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,121 @@
+#include "snapshots/failure.h"
+
+#include <algorithm>
+
+namespace tbtrace::snapshots {
+namespace {
+
+constexpr std::int64_t kMostSmall = std::int64_t{1} << 20;  // kSmallSize of c10
+
+void take_reserved(const DeviceReplay& replay, Failure& failure) {
+  const auto memory = reserved_memory(replay, failure.place);
+  if (!memory) return;
+  const Entries& entries = replay.data().entries;
+  const std::uint32_t row = replay.row(failure.place);
+  const std::uint32_t pool =
+      entries.pool[row] == 0 ? SnapshotData::kDefaultPool : entries.pool[row];
+  const bool is_small = failure.asked_bytes <= kMostSmall;
+  std::int64_t largest = 0;
+  std::int64_t usable = 0;
+  std::int64_t largest_usable = 0;
+  std::int64_t in_private = 0;
+  std::int64_t of_streams = 0;
+  for (const Gap& gap : memory->gaps) {
+    const ReservedRange& range = memory->ranges[gap.range];
+    largest = std::max(largest, gap.size);
+    const bool is_private = range.pool > SnapshotData::kDefaultPool;
+    const bool is_its_pool = range.pool == pool || (range.pool == 0 && !is_private);
+    if (is_private && !is_its_pool) in_private += gap.size;
+    if (!is_its_pool) continue;
+    if (range.stream != entries.stream[row]) {
+      of_streams += gap.size;
+    } else if (range.is_small == is_small) {
+      usable += gap.size;
+      largest_usable = std::max(largest_usable, gap.size);
+    }
+  }
+  std::int64_t private_reserved = 0;
+  for (const ReservedRange& range : memory->ranges) {
+    if (range.pool > SnapshotData::kDefaultPool) private_reserved += range.size;
+    failure.is_expandable = failure.is_expandable || range.is_expandable;
+  }
+  failure.reserved_bytes = memory->reserved_bytes();
+  failure.free_bytes = memory->free_bytes();
+  failure.largest_free_bytes = largest;
+  failure.usable_free_bytes = usable;
+  failure.largest_usable_bytes = largest_usable;
+  failure.private_reserved_bytes = private_reserved;
+  failure.private_free_bytes = in_private;
+  failure.other_streams_free_bytes = of_streams;
+  const std::int64_t missing = failure.asked_bytes - failure.device_free_bytes;
+  failure.cause = usable >= missing ? FailureCause::fragmented
+                  : usable + of_streams + failure.pending_bytes >= missing
+                      ? FailureCause::other_streams
+                  : usable + in_private >= missing ? FailureCause::private_pools
+                                                   : FailureCause::full;
+}
+
+}  // namespace
+
+std::string_view cause_name(FailureCause cause) {
+  switch (cause) {
+    case FailureCause::full:
+      return "full";
+    case FailureCause::fragmented:
+      return "fragmented";
+    case FailureCause::other_streams:
+      return "other_streams";
+    case FailureCause::private_pools:
+      return "private_pools";
+    case FailureCause::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::vector<Failure> failures_of(const DeviceReplay& replay) {
+  std::vector<Failure> failures;
+  const Entries& entries = replay.data().entries;
+  for (const std::uint32_t place : replay.out_of_memory()) {
+    Failure failure;
+    failure.place = place;
+    const std::uint32_t row = replay.row(place);
+    failure.asked_bytes = entries.size[row];
+    failure.device_free_bytes = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(entries.address[row], std::uint64_t{1} << 60));
+    for (const Allocation& allocation : replay.allocations()) {
+      if (!replay.is_alive(allocation, place)) continue;
+      const std::int64_t bytes = replay.size(allocation);
+      failure.allocated_bytes += bytes;
+      if (replay.is_pending(allocation, place)) failure.pending_bytes += bytes;
+    }
+    take_reserved(replay, failure);
+    failures.push_back(failure);
+  }
+  return failures;
+}
+
+std::string advice_on(const Failure& failure) {
+  switch (failure.cause) {
+    case FailureCause::fragmented:
+      return failure.is_expandable
+                 ? "segments are expandable already: free the blocks that keep segments, or "
+                   "allocate what lives long before what does not"
+                 : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; where that is not "
+                   "supported, max_split_size_mb below the size that was asked for";
+    case FailureCause::other_streams:
+      return "memory of another stream cannot be used: wait for that stream, use fewer streams, or "
+             "call torch.cuda.empty_cache() between phases";
+    case FailureCause::private_pools:
+      return "free memory is in private pools (CUDA graphs, MemPool), which keep theirs as long as "
+             "they live: let graphs share a pool, or delete those that are not used";
+    case FailureCause::full:
+      return "no setting of the allocator helps: what is allocated has to become smaller, the "
+             "largest holders first";
+    case FailureCause::unknown:
+      break;
+  }
+  return "the file does not say what was reserved";
+}
+
+}  // namespace tbtrace::snapshots

@@ -1,0 +1,49 @@
+// Why an allocation failed: what was asked for, and where the memory was.
+// Results own their data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "snapshots/free_memory.h"
+#include "snapshots/replay.h"
+
+namespace tbtrace::snapshots {
+
+enum class FailureCause : std::uint8_t {
+  full,           ///< what is reserved is in use: there is no more memory
+  fragmented,     ///< enough is free for the request, in pieces that are too small
+  other_streams,  ///< enough is free or about to be free, on other streams
+  private_pools,  ///< enough is free in private pools
+  unknown,        ///< the file does not say what was reserved
+};
+std::string_view cause_name(FailureCause cause);
+
+struct Failure {
+  std::uint32_t place = 0;
+  std::int64_t asked_bytes = 0;
+  std::int64_t device_free_bytes = 0;
+  std::int64_t allocated_bytes = 0;
+  std::int64_t pending_bytes = 0;  ///< freed, and waits for another stream
+  // nullopt: the file does not say what was reserved.
+  std::optional<std::int64_t> reserved_bytes = {};
+  std::optional<std::int64_t> free_bytes = {};  ///< in what is reserved
+  std::optional<std::int64_t> largest_free_bytes = {};
+  /// Of the same pool, stream and class of sizes as the request.
+  std::optional<std::int64_t> usable_free_bytes = {};
+  std::optional<std::int64_t> largest_usable_bytes = {};
+  std::optional<std::int64_t> private_reserved_bytes = {};
+  std::optional<std::int64_t> private_free_bytes = {};
+  std::optional<std::int64_t> other_streams_free_bytes = {};
+  FailureCause cause = FailureCause::unknown;
+  bool is_expandable = false;  ///< some segments are
+};
+
+std::vector<Failure> failures_of(const DeviceReplay& replay);
+
+/// What would help, a sentence or two for people.
+std::string advice_on(const Failure& failure);
+
+}  // namespace tbtrace::snapshots

@@ -1,0 +1,124 @@
+#include "snapshots/growth.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tbtrace::snapshots {
+namespace {
+
+/// The moment after the last entry at or before a time.
+Moment moment_at(const DeviceReplay& replay, std::int64_t time_us) {
+  const Entries& entries = replay.data().entries;
+  Moment low = 0;
+  Moment high = replay.end();
+  while (low < high) {
+    const Moment middle = low + (high - low) / 2;
+    if (entries.time_us[replay.row(middle)] <= time_us) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+std::vector<Moment> ends_of_ranges(const DeviceReplay& replay, std::string_view prefix) {
+  const SnapshotData& data = replay.data();
+  std::vector<Moment> moments;
+  for (const Annotation& annotation : data.annotations) {
+    if (!annotation.is_end || annotation.device != replay.device()) continue;
+    if (!data.texts[annotation.name].starts_with(prefix)) continue;
+    moments.push_back(moment_at(replay, annotation.time_us));
+  }
+  return moments;
+}
+
+/// Where allocations of an optimizer are followed by others.
+std::vector<Moment> ends_of_optimizers(const DeviceReplay& replay, Origins& origins) {
+  const Entries& entries = replay.data().entries;
+  std::vector<Moment> moments;
+  bool was_in = false;
+  std::uint32_t place = 0;
+  replay.trace().for_each([&](std::uint32_t row) {
+    const std::uint32_t here = place++;
+    if (entries.action[row] != Action::alloc) return;
+    const bool is_in = origins.signs(entries.stack[row]).in_optimizer;
+    if (was_in && !is_in) moments.push_back(here);
+    was_in = is_in;
+  });
+  return moments;
+}
+
+}  // namespace
+
+StepEnds step_ends(const DeviceReplay& replay, Origins& origins) {
+  constexpr std::size_t kLeast = 2;
+  for (const std::string_view name : {"ProfilerStep#", "Optimizer.step#"}) {
+    StepEnds ends = {ends_of_ranges(replay, name), name.substr(0, name.size() - 1)};
+    if (ends.moments.size() < kLeast) continue;
+    std::ranges::sort(ends.moments);
+    return ends;
+  }
+  StepEnds ends = {ends_of_optimizers(replay, origins), "optimizer frames"};
+  return ends.moments.size() < kLeast ? StepEnds() : ends;
+}
+
+std::int64_t median_difference(const std::vector<std::int64_t>& values) {
+  if (values.size() < 2) return 0;
+  std::vector<std::int64_t> differences;
+  for (std::size_t each = 1; each < values.size(); ++each) {
+    differences.push_back(values[each] - values[each - 1]);
+  }
+  std::ranges::sort(differences);
+  const std::size_t middle = differences.size() / 2;
+  if (differences.size() % 2 != 0) return differences[middle];
+  return differences[middle - 1] + (differences[middle] - differences[middle - 1]) / 2;
+}
+
+std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
+                              const StepEnds& steps) {
+  const std::vector<Moment>& moments = steps.moments;
+  // What each group gains and loses between the ends of steps.
+  std::map<HolderKey, std::vector<std::int64_t>> groups;
+  const auto first_end_with = [&](std::uint32_t place) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(moments, place) - moments.begin());
+  };
+  for (const Allocation& allocation : replay.allocations()) {
+    const std::size_t from = allocation.start == kNone ? 0 : first_end_with(allocation.start);
+    const std::size_t to =
+        allocation.freed == kNone ? moments.size() : first_end_with(allocation.freed);
+    if (from >= to) continue;
+    std::vector<std::int64_t>& at_ends = groups[grouping.key(allocation)];
+    at_ends.resize(moments.size() + 1, 0);
+    at_ends[from] += replay.size(allocation);
+    at_ends[to] -= replay.size(allocation);
+  }
+  std::vector<Growth> all;
+  for (auto& [key, at_ends] : groups) {
+    at_ends.pop_back();
+    std::int64_t total = 0;
+    for (std::int64_t& bytes : at_ends) bytes = total += bytes;
+    Growth growth;
+    growth.key = key;
+    growth.per_step_bytes = median_difference(at_ends);
+    growth.first_bytes = at_ends.front();
+    growth.last_bytes = at_ends.back();
+    growth.steps = static_cast<std::int64_t>(at_ends.size());
+    std::size_t since = at_ends.size() - 1;
+    while (since > 0 && at_ends[since - 1] <= at_ends[since]) --since;
+    while (since + 1 < at_ends.size() && at_ends[since] == at_ends[since + 1]) ++since;
+    growth.since_step = static_cast<std::int64_t>(since + 1);
+    for (std::size_t each = 1; each < at_ends.size(); ++each) {
+      growth.rises += at_ends[each] > at_ends[each - 1] ? 1 : 0;
+    }
+    if (growth.last_bytes > growth.first_bytes) all.push_back(std::move(growth));
+  }
+  std::ranges::stable_sort(all, [](const Growth& one, const Growth& other) {
+    const auto gained = [](const Growth& growth) { return growth.last_bytes - growth.first_bytes; };
+    return std::pair(one.per_step_bytes, gained(one)) >
+           std::pair(other.per_step_bytes, gained(other));
+  });
+  return all;
+}
+
+}  // namespace tbtrace::snapshots

@@ -1,0 +1,70 @@
+// What was allocated at a moment, in groups.
+// Results own their texts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "snapshots/categories.h"
+#include "snapshots/origins.h"
+#include "snapshots/replay.h"
+
+namespace tbtrace::snapshots {
+
+inline constexpr const char* kUnattributed = "[unattributed]";
+inline constexpr const char* kBefore = "[before the recording]";
+
+/// By what memory is grouped.
+struct GroupBy {
+  bool line = true;
+  bool category = true;
+  bool stack = false;
+  bool size = false;
+  bool stream = false;
+  bool pool = false;
+};
+
+/// Fields by which nothing was grouped have no value.
+struct HolderKey {
+  std::optional<std::string> line;
+  std::optional<std::string> category;
+  std::optional<std::string> stack;
+  std::optional<std::int64_t> size;
+  std::optional<std::int64_t> stream;
+  std::optional<std::string> pool;
+
+  auto operator<=>(const HolderKey&) const = default;
+};
+
+struct Holder {
+  HolderKey key;
+  std::int64_t bytes = 0;
+  std::int64_t pending_bytes = 0;
+  std::int64_t allocations = 0;
+};
+
+/// The group of an allocation.
+class Grouping {
+ public:
+  Grouping(const DeviceReplay& replay, Origins& origins, Categories& categories, GroupBy by)
+      : replay_(replay), origins_(origins), categories_(categories), by_(by) {}
+
+  HolderKey key(const Allocation& allocation);
+  /// The line of an allocation, or why it has none.
+  std::string line(const Allocation& allocation);
+  /// `default`, `(1, 0)`, or empty if it is unknown.
+  std::string pool(std::uint32_t pool) const;
+
+ private:
+  const DeviceReplay& replay_;
+  Origins& origins_;
+  Categories& categories_;
+  GroupBy by_;
+};
+
+/// Largest first. Their bytes add up to what was allocated.
+std::vector<Holder> holders_at(const DeviceReplay& replay, Grouping& grouping, Moment moment);
+
+}  // namespace tbtrace::snapshots

@@ -1,0 +1,44 @@
+#include "snapshots/moments.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/bounded_sum.h"
+
+namespace tbtrace::snapshots {
+
+std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, std::string_view name) {
+  const bool has_failed = !replay.out_of_memory().empty();
+  if (name == "oom" && !has_failed) return std::nullopt;
+  if (name == "end") return ChosenMoment{"end", replay.end()};
+  if (name != "peak" && has_failed) return ChosenMoment{"oom", replay.out_of_memory().back()};
+  return ChosenMoment{"peak", replay.peak()};
+}
+
+GroupBy chosen_groups(const OptionValues& options) {
+  const std::vector<std::string> names = options.texts("by");
+  if (names.empty()) return {};
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  return {.line = has("line"),
+          .category = has("category"),
+          .stack = has("stack"),
+          .size = has("size"),
+          .stream = has("stream"),
+          .pool = has("pool")};
+}
+
+std::int64_t time_ns(const DeviceReplay& replay, std::uint32_t place) {
+  if (replay.end() == 0) return 0;
+  const Column<std::int64_t>& times = replay.data().entries.time_us;
+  constexpr WideInteger kNanoseconds = 1000;
+  return bounded((WideInteger{times[replay.row(place)]} - times[replay.row(0)]) * kNanoseconds);
+}
+
+std::int64_t time_of_moment_ns(const DeviceReplay& replay, Moment moment) {
+  return moment == 0 ? 0 : time_ns(replay, moment - 1);
+}
+
+}  // namespace tbtrace::snapshots

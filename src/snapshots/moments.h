@@ -1,0 +1,31 @@
+// The moment that an option asks for, and the groups.
+// Pure functions.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <tbtrace/tables.h>
+
+#include "snapshots/holders.h"
+#include "snapshots/replay.h"
+
+namespace tbtrace::snapshots {
+
+struct ChosenMoment {
+  std::string_view name;  ///< `peak`, `end`, `oom`
+  Moment moment = 0;
+};
+
+/// nullopt for the failed allocation of a device on which none failed. Without a name: the last
+/// failed allocation if there is one, else the peak.
+std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, std::string_view name);
+
+GroupBy chosen_groups(const OptionValues& options);
+
+/// Nanoseconds from the first entry of the device to the one at a place.
+std::int64_t time_ns(const DeviceReplay& replay, std::uint32_t place);
+/// The same of the last entry before a moment.
+std::int64_t time_of_moment_ns(const DeviceReplay& replay, Moment moment);
+
+}  // namespace tbtrace::snapshots

@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""Do `tbtrace memory`, `summary` and `diff` say of memory snapshots what is true of them?
+
+    memory_snapshots_test.py PROGRAM [NAME...]
+
+Snapshots come from a model of the allocator (tests/snapshots/allocator.py); what is allocated at a moment is found by
+undoing their entries one by one, from the blocks at the end. Neither shares code with the program. Each method is a
+CTest test cli.NAME. SNAPSHOTS in the environment says how many random ones are compared.
+"""
+
+import base64
+import collections
+import csv
+import gzip
+import io
+import json
+import os
+import pathlib
+import pickle
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/snapshots"))
+import allocator as model  # noqa: E402
+
+PROGRAM = ""
+MIB = model.MIB
+ADDED = {"alloc": 1, "free_completed": -1}
+RESERVED = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
+
+
+def own_line(frames):
+    """The line of a stack as the program names it: what is not below site-packages is the user's."""
+    for frame in frames:
+        if "site-packages" not in frame["filename"]:
+            return f"{frame['filename'].removeprefix('/home/u/project/')}({frame['line']}): {frame['name']}"
+    return None
+
+
+def states(made, device):
+    """What is allocated before each entry and after the last: address -> (bytes, line or why it has none)."""
+    entries = made["device_traces"][device] if device < len(made["device_traces"]) else []
+    last_alloc = [{}]
+    for entry in entries:
+        seen = dict(last_alloc[-1])
+        if entry["action"] == "alloc":
+            seen[entry["addr"]] = entry
+        elif entry["action"] == "free_completed":
+            seen.pop(entry["addr"], None)
+        last_alloc.append(seen)
+
+    def origin(address, moment, frames):
+        alloc = last_alloc[moment].get(address)
+        if alloc is None:
+            return own_line(frames) or ("[unattributed]" if frames else "[before the recording]")
+        return own_line(alloc["frames"]) or "[unattributed]"
+
+    live, at_end = {}, {}
+    for segment in made["segments"]:
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if segment["device"] == device and block["state"] != "inactive":
+                history = block.get("history", [{}])[0]
+                live[address] = block.get("requested_size", history.get("real_size"))
+                at_end[address] = block.get("frames", history.get("frames", []))
+            address += block["size"]
+    freed_later = set()
+    result = []
+    for moment in range(len(entries), -1, -1):
+        frames_of = {address: [] if address in freed_later else at_end.get(address, []) for address in live}
+        result.append({address: (size, origin(address, moment, frames_of[address]))
+                       for address, size in live.items()})
+        if moment == 0:
+            break
+        entry = entries[moment - 1]
+        if entry["action"] == "alloc":
+            del live[entry["addr"]]
+            freed_later.add(entry["addr"])
+        elif entry["action"] == "free_completed":
+            live[entry["addr"]] = entry["size"]
+            freed_later.add(entry["addr"])
+    return result[::-1]
+
+
+def by_line(state):
+    sums = collections.Counter()
+    for size, line in state.values():
+        sums[line] += size
+    return {line: size for line, size in sums.items() if size}
+
+
+class MemorySnapshots(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def written(self, made, name="snapshot.pickle", protocol=4):
+        path = self.folder / name
+        path.write_bytes(made if isinstance(made, bytes) else model.pickled(made, protocol))
+        return path
+
+    def run_program(self, *arguments, code=0):
+        run = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+        self.assertEqual(run.returncode, code, run.stderr)
+        return run
+
+    def rows(self, path, *options):
+        output = json.loads(self.run_program("memory", path, "--format", "json", "-q", *options).stdout)
+        self.assertEqual(output["schema"], "tbtrace.memory_snapshot/1")
+        return output["rows"]
+
+    def check_random(self, seed):
+        allocators = model.random_program(seed)
+        made = model.snapshot(allocators, old=seed % 5 == 4)
+        path = self.written(made, protocol=(2, 3, 4, 5)[seed % 4])
+        curve = self.rows(path, "--view", "curve")
+        allocations = self.rows(path, "--view", "allocations")
+        peaks = {row["device"]: row for row in self.rows(path, "--view", "peak")}
+        at_peak = self.rows(path, "--at", "peak", "--by", "line")
+        at_end = self.rows(path, "--at", "end", "--by", "line")
+        segments = self.rows(path, "--view", "segments", "--at", "end")
+        for allocator in allocators:
+            device = allocator.device
+            entries = made["device_traces"][device]
+            expected = states(made, device)
+            totals = [sum(size for size, _ in state.values()) for state in expected]
+            of_device = [row for row in curve if row["device"] == device]
+            self.assertEqual([row["allocated_bytes"] for row in of_device], totals[1:])
+            reserved = allocator.reserved()
+            for entry, row in zip(entries[::-1], of_device[::-1]):
+                self.assertEqual(row["reserved_bytes"], reserved)
+                reserved -= RESERVED.get(entry["action"], 0) * entry["size"]
+            self.assertEqual(peaks[device]["peak_bytes"], max(totals))
+            self.assertEqual(peaks[device]["end_bytes"], totals[-1])
+            failures = sum(entry["action"] == "oom" for entry in entries)
+            self.assertEqual(peaks[device]["out_of_memory"], failures)
+            for found, moment in ((at_peak, totals.index(max(totals))), (at_end, len(entries))):
+                mine = [row for row in found if row["device"] == device and row["bytes"]]
+                self.assertEqual({row["source_line"]: row["bytes"] for row in mine}, by_line(expected[moment]))
+            # At moments between entries, by when each allocation began and ended.
+            times = [(entry["time_us"] - entries[0]["time_us"]) * 1000 for entry in entries]
+            for moment in random.Random(seed).sample(range(1, len(entries)), min(20, len(entries) - 1)):
+                sums = collections.Counter()
+                for row in allocations:
+                    begun = row["allocated_at_ns"] is None or row["allocated_at_ns"] < times[moment]
+                    ended = row["freed_at_ns"] is not None and row["freed_at_ns"] < times[moment]
+                    if row["device"] == device and begun and not ended:
+                        sums[row["source_line"]] += row["bytes"]
+                self.assertEqual({line: size for line, size in sums.items() if size}, by_line(expected[moment]))
+            free = sum(block.size for segment in allocator.segments for block in segment.blocks
+                       if block.state == "inactive")
+            mine = [row for row in segments if row["device"] == device]
+            self.assertEqual(sum(row["free_bytes"] for row in mine), free)
+            self.assertEqual(sum(row["bytes"] for row in mine), allocator.reserved())
+
+    def test_random_snapshots_are_replayed_as_by_undoing_entries(self):
+        for seed in range(int(os.environ.get("SNAPSHOTS", "12"))):
+            with self.subTest(seed=seed):
+                self.check_random(seed)
+
+    def test_a_failed_allocation_is_explained(self):
+        allocator = model.Allocator(capacity=100 * MIB)
+        keep = []
+        for _ in range(5):  # a small one keeps each segment of 20 MiB
+            keep.append(allocator.alloc(2 * MIB, frames=[model.frame("/p/cache.py", 3, "keep")]))
+            keep.append(allocator.alloc(9 * MIB, frames=[model.frame("/p/model.py", 5, "forward")]))
+            keep.append(allocator.alloc(9 * MIB, frames=[model.frame("/p/model.py", 6, "forward")]))
+        for address in keep[1::3] + keep[2::3]:
+            allocator.free(address)
+        with self.assertRaises(model.OutOfMemory):
+            allocator.alloc(30 * MIB, frames=[model.frame("/p/train.py", 9, "step")])
+        path = self.written(model.snapshot([allocator]))
+        row, = self.rows(path, "--view", "oom")
+        self.assertEqual((row["asked_bytes"], row["device_free_bytes"]), (30 * MIB, 0))
+        self.assertEqual((row["reserved_bytes"], row["free_bytes"], row["usable_free_bytes"]),
+                         (100 * MIB, 90 * MIB, 90 * MIB))
+        self.assertEqual(row["largest_usable_bytes"], 18 * MIB)
+        self.assertEqual(row["cause"], "fragmented")
+        self.assertIn("expandable_segments:True", row["advice"])
+        self.assertEqual(row["source_line"], "train.py(9): step")
+        self.assertEqual(row["largest_line"], "cache.py(3): keep")
+        kept = self.rows(path, "--view", "segments")
+        self.assertEqual({(row["kept_by_line"], row["free_bytes"]) for row in kept},
+                         {("cache.py(3): keep", 18 * MIB)})
+        self.assertEqual({row["moment"] for row in kept}, {"oom"})
+        text = self.run_program("summary", path).stdout
+        self.assertIn("ran out of memory at train.py(9): step: 30.00 MiB were asked for", text)
+        self.assertIn("The memory was fragmented", text)
+
+    def failed(self, prepare):
+        """The row of an allocation of 30 MiB that fails after `prepare` has filled 100 MiB."""
+        allocator = model.Allocator(capacity=100 * MIB)
+        prepare(allocator)
+        with self.assertRaises(model.OutOfMemory):
+            allocator.alloc(30 * MIB)
+        return self.rows(self.written(model.snapshot([allocator])), "--view", "oom")[0]
+
+    def test_causes_of_failed_allocations_differ(self):
+        def full(allocator):
+            for _ in range(5):
+                allocator.alloc(20 * MIB)
+
+        def of_other_stream(allocator):
+            address = [allocator.alloc(20 * MIB, stream=7) for _ in range(5)]
+            for each in address:
+                allocator.request_free(each)  # and the stream is not done
+
+        def of_graph(allocator):
+            address = [allocator.alloc(20 * MIB, pool=(1, 0)) for _ in range(5)]
+            for each in address:
+                allocator.free(each)
+
+        row = self.failed(full)
+        self.assertEqual((row["cause"], row["free_bytes"]), ("full", 0))
+        row = self.failed(of_other_stream)
+        self.assertEqual((row["cause"], row["pending_bytes"]), ("other_streams", 100 * MIB))
+        row = self.failed(of_graph)
+        self.assertEqual((row["cause"], row["private_reserved_bytes"], row["private_free_bytes"]),
+                         ("private_pools", 100 * MIB, 100 * MIB))
+
+    def training(self, leak=0, steps=8):
+        """Parameters, optimizer states, activations and a leak, on known lines."""
+        def torch(path, line, name):
+            return model.frame(f"/usr/lib/python3.11/site-packages/torch/{path}", line, name)
+        main = model.frame("/p/train.py", 20, "main")
+        called = torch("nn/modules/module.py", 1780, "_call_impl")
+        forward = [model.frame("/p/model.py", 7, "forward"), called, main]
+        made = [torch("nn/modules/linear.py", 100, "__init__"), model.frame("/p/model.py", 3, "__init__")]
+        backward = [model.frame("??", 0, "torch::autograd::Engine::evaluate_function()")]
+        optimizer = [torch("optim/adamw.py", 100, "_init_group"), model.frame("/p/train.py", 30, "step")]
+        allocator = model.Allocator()
+        for _ in range(4):
+            allocator.alloc(4 * MIB, frames=made)
+        for step in range(steps):
+            allocator.annotate(f"ProfilerStep#{step}", "START")
+            activations = [allocator.alloc(3 * MIB, frames=forward) for _ in range(3)]
+            gradients = []
+            for address in activations[::-1]:
+                gradients.append(allocator.alloc(4 * MIB, frames=backward))
+                allocator.free(address, frames=backward)
+            if step == 0:
+                for _ in range(2):
+                    allocator.alloc(8 * MIB, frames=optimizer)
+            for address in gradients:
+                allocator.free(address, frames=[model.frame("/p/train.py", 31, "zero_grad")])
+            if leak:
+                allocator.alloc(leak, frames=[model.frame("/p/log.py", 5, "append")])
+            allocator.annotate(f"ProfilerStep#{step}", "END")
+        return allocator
+
+    def test_a_leak_is_named_with_its_line(self):
+        path = self.written(model.snapshot([self.training(leak=MIB)]))
+        first = self.rows(path, "--view", "growth")[0]
+        self.assertEqual((first["source_line"], first["growth_per_step_bytes"], first["rises"]),
+                         ("log.py(5): append", MIB, 7))
+        self.assertEqual(first["since_step"], 1)
+        text = self.run_program("summary", path).stdout
+        self.assertIn("grows by 1.00 MiB per step at log.py(5): append", text)
+        without = self.written(model.snapshot([self.training()]), "without.pickle")
+        self.assertEqual(self.rows(without, "--view", "growth"), [])
+
+    def test_categories_follow_from_evidence(self):
+        path = self.written(model.snapshot([self.training(leak=MIB)]))
+        found = {(row["source_line"], row["category"]): row["bytes"] for row in self.rows(path, "--at", "peak")}
+        self.assertEqual(found[("model.py(3): __init__", "parameter")], 16 * MIB)
+        self.assertEqual(found[("train.py(30): step", "optimizer_state")], 16 * MIB)
+        self.assertEqual(found[("[unattributed]", "gradient")], 12 * MIB)
+        self.assertEqual(found[("model.py(7): forward", "activation")], 3 * MIB)
+        allocations = self.rows(path, "--view", "allocations")
+        self.assertEqual(sum(row["category"] == "activation" for row in allocations), 24)
+        of_leak = [row for row in allocations if row["source_line"] == "log.py(5): append"]
+        self.assertEqual({row["category"] for row in of_leak}, {"unknown"})
+
+    def test_two_snapshots_are_compared(self):
+        one = self.written(model.snapshot([self.training()]), "one.pickle")
+        two = self.written(model.snapshot([self.training(leak=MIB)]), "two.pickle", 5)
+        output = json.loads(self.run_program("diff", one, two, "--format", "json", "--at", "end").stdout)
+        self.assertEqual(output["totals"]["difference_bytes"], 8 * MIB)
+        first = output["rows"][0]
+        self.assertEqual((first["source_line"], first["difference_bytes"]), ("log.py(5): append", 8 * MIB))
+        text = self.run_program("diff", one, two).stdout
+        self.assertIn("log.py(5): append", text)
+
+    def test_ranks_stand_side_by_side(self):
+        for rank in range(3):
+            name = f"rank{rank}_memory_snapshot.pickle"
+            self.written(model.snapshot([self.training(leak=rank * MIB)]), name)
+        found = self.rows(self.folder, "--view", "peak")
+        self.assertEqual([row["rank"] for row in found], [0, 1, 2])
+        self.assertEqual([row["end_bytes"] // MIB for row in found], [32, 40, 48])
+        found = self.rows(self.folder, "--view", "peak", "--rank", 1)
+        self.assertEqual([row["rank"] for row in found], [1])
+
+    def test_packed_snapshots_and_pages_are_read(self):
+        made = model.pickled(model.snapshot([self.training()]), 5)
+        expected = self.run_program("memory", self.written(made), "--format", "csv").stdout
+        packed = self.written(gzip.compress(made), "s.pickle.gz")
+        self.assertEqual(self.run_program("memory", packed, "--format", "csv").stdout, expected)
+        page = '<html>\n<script type="module">\nconst local_files = [{"name": "s.pickle", "base64": "' + \
+            base64.b64encode(made).decode() + '"}]\nadd_local_files(local_files)\n</script>\n'
+        page = self.written(page.encode(), "s.html")
+        self.assertEqual(self.run_program("memory", page, "--format", "csv").stdout, expected)
+
+    def test_cut_and_damaged_snapshots_are_read_as_far_as_they_go(self):
+        made = model.pickled(model.snapshot([self.training()]), 4)
+        entries = made.index(b"device_traces")
+        for end in range(entries + 100, len(made), 997):
+            cut = self.written(made[:end])
+            run = self.run_program("memory", cut, "--view", "allocations", "--format", "csv")
+            self.assertIn("[input_truncated, 1 x", run.stderr)
+            self.assertLessEqual(len(list(csv.DictReader(io.StringIO(run.stdout)))), 80)
+        run = self.run_program("memory", self.written(made[:len(made) // 2]), "--format", "text")
+        self.assertIn("The file ends before its end", run.stdout)
+        self.run_program("memory", self.written(made[:len(made) // 2]), "--strict", code=1)
+        damaged = bytearray(made)
+        damaged[len(made) // 2:len(made) // 2 + 64] = b"\xff" * 64
+        run = self.run_program("memory", self.written(bytes(damaged)))
+        self.assertIn("[pickle_damaged, 1 x", run.stderr)
+
+    def test_pickles_that_run_code_are_refused(self):
+        class Harmful:
+            def __reduce__(self):
+                return (os.system, ("touch " + str(marker),))
+        marker = self.folder / "ran"
+        made = model.snapshot([self.training()])
+        for protocol in (2, 4, 5):
+            made["allocator_settings"] = Harmful()
+            run = self.run_program("memory", self.written(pickle.dumps(made, protocol=protocol)), code=3)
+            self.assertRegex(run.stderr, r"with (GLOBAL|STACK_GLOBAL) at byte \d+, which makes Python run code")
+        self.assertFalse(marker.exists())
+
+    def test_hostile_pickles_get_a_sentence(self):
+        start = b"\x80\x04}(\x8c\x08segments]\x8c\x0ddevice_traces"
+        cycle = []
+        cycle.append(cycle)
+        for content, sentence in (
+                (pickle.dumps({"segments": [], "device_traces": cycle}), "changes an object that is a part"),
+                (start + b"r\xff\xff\xff\x7f", "more than the file can have filled"),
+                (start + b"(" * 5000, "is nested more than 1,000 deep"),
+                (start + b"N" * 300_000, "has more values on its stack"),
+                (start + b"]" * 60_000 + b"N" * 10, ""),
+                (b"\x80\x06}(\x8c\x08segments]\x8c\x0ddevice_traces]u.", "is not"),
+                (pickle.dumps({"segments": {1, 2}, "device_traces": []}, protocol=4), "EMPTY_SET"),
+                (start + b"X\xff\xff\xff\xffabc", ""),
+                (pickle.dumps(["segments", "device_traces"]), "neither segments nor traces")):
+            run = subprocess.run([PROGRAM, "memory", self.written(content)], capture_output=True, text=True, timeout=20)
+            self.assertIn(run.returncode, (0, 3), run.stderr)
+            self.assertIn(sentence, run.stderr)
+
+    def test_the_page_of_snapshots_has_the_columns_that_are_written(self):
+        page = (ROOT / "docs/formats/memory_snapshot.md").read_text(encoding="utf-8")
+        path = self.written(model.snapshot(model.random_program(5)))
+        two = self.written(model.snapshot([self.training(leak=MIB)]), "two.pickle")
+        for view in ("alive", "peak", "segments", "curve", "allocations", "growth", "oom"):
+            section = page.split(f"### `--view {view}`")[1].split("\n##")[0]
+            columns = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
+            snapshot = two if view == "growth" else path
+            found = self.run_program("memory", snapshot, "--view", view, "--format", "csv").stdout
+            self.assertEqual(found.splitlines()[0].split(","), columns, view)
+
+    def test_options_of_traces_and_of_snapshots_are_told_apart(self):
+        path = self.written(model.snapshot([self.training()]))
+        trace = ROOT / "tests/data/cpu_steps.json"
+        text = self.run_program("memory", path, "--steps", "1", code=2).stderr
+        self.assertIn("is for traces, not for memory snapshots", text)
+        text = self.run_program("memory", trace, "--at", "end", code=2).stderr
+        self.assertIn("is for memory snapshots, not for traces", text)
+        self.run_program("memory", trace, "--view", "segments", code=2)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv[1]
+    unittest.main(argv=[sys.argv[0], *(f"MemorySnapshots.test_{name}" for name in sys.argv[2:])])
