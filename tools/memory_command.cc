@@ -120,7 +120,7 @@ torch.cuda.memory._dump_snapshot() writes, which is read without running what is
   curve        one row per allocation or free: allocated and reserved bytes then
   allocations  one row per allocation: who allocated it, and when it was freed
   oom          of snapshots: why allocations failed, and what would help
-  segments     of snapshots: what the allocator reserved, and which blocks keep it
+  segments     of snapshots: what is reserved, and which blocks keep it
   growth       of snapshots: what grows from step to step
 With --compat plugin, alive and peak show the statistics of torch-tb-profiler's memory view,
 curve and allocations its curve and its events.

@@ -49,7 +49,7 @@ TEST(OtherFiles, AreNamed) {
       {"[[0, 1, 2], [[3, 4]]]", "memory timeline"},
       {pickle + "\x8c\x08segments\x94]\x8c\x0d"
                 "device_traces",
-       "memory_viz"},
+       "`tbtrace memory`"},
       {pickle + "segments total_size allocated_size", "memory snapshot"},
       {pickle + "}", "Python pickle"},
       {fixtures::zip_archive({{"x.npy", "\x93NUMPY"}}), "NumPy archive"},
