@@ -1,6 +1,10 @@
 #include "snapshot_inputs.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <tbtrace/trace_set.h>
 
 #include "inputs.h"
 #include "out_of_memory.h"
@@ -8,7 +12,13 @@
 namespace tbtrace::tools {
 
 bool any_snapshot(const std::vector<std::string>& inputs) {
-  return std::ranges::any_of(find_memory_snapshots(inputs), is_memory_snapshot);
+  return std::ranges::any_of(inputs, [](const std::string& input) {
+    std::error_code failed;
+    // `record` writes both into one folder; its traces are what a folder is named for.
+    const bool is_folder = std::filesystem::is_directory(input, failed);
+    if (is_folder && !find_traces({input}).paths.empty()) return false;
+    return std::ranges::any_of(find_memory_snapshots({input}), is_memory_snapshot);
+  });
 }
 
 std::string wrong_for_snapshots(const OptionParser& parser,

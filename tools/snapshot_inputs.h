@@ -15,7 +15,7 @@
 
 namespace tbtrace::tools {
 
-/// Whether one of the inputs is a memory snapshot, or a folder that has some.
+/// Whether one of the inputs is a memory snapshot, or a folder that has some and no traces.
 bool any_snapshot(const std::vector<std::string>& inputs);
 
 /// What is wrong with options that are for traces, if one was given; else empty.

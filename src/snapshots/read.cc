@@ -164,7 +164,8 @@ std::optional<std::int64_t> MemorySnapshot::rank() const {
 }
 
 bool is_memory_snapshot(const std::string& path) {
-  if (path == "-" || files::is_directory(path)) return false;
+  std::error_code failed;
+  if (path == "-" || files::is_directory(path, failed)) return false;
   return open_pickle(path).ok();
 }
 

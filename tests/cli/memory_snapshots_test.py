@@ -369,6 +369,8 @@ class MemorySnapshots(unittest.TestCase):
         text = self.run_program("memory", trace, "--at", "end", code=2).stderr
         self.assertIn("is for memory snapshots, not for traces", text)
         self.run_program("memory", trace, "--view", "segments", code=2)
+        (self.folder / "rank0.json").write_bytes(trace.read_bytes())  # both in a folder: it is one of traces
+        self.assertIn("tbtrace.memory/1", self.run_program("memory", self.folder, "--format", "json").stdout)
 
 
 if __name__ == "__main__":
