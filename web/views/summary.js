@@ -105,8 +105,8 @@ function unfinishedSentence(step) {
  * @returns {string}
  */
 function slowestSentence(slowest) {
-  let text = `${slowest.name} took longest: ${formatValue(slowest.duration_ns,
-    "ns")}; the median is ${formatValue(slowest.median_ns, "ns")}.`;
+  let text = `${slowest.name} took longest${slowest.kind ? ` of the ${slowest.kind} steps` : ""}: ${
+    formatValue(slowest.duration_ns, "ns")}; the median is ${formatValue(slowest.median_ns, "ns")}.`;
   const more = slowest.duration_ns - slowest.median_ns;
   if (slowest.compilation_ns >= more / 2) {
     text += ` It compiled and autotuned for ${formatValue(slowest.compilation_ns, "ns")}; the ` +
@@ -204,6 +204,25 @@ function linesSection(page) {
 }
 
 /**
+ * Prefill and decode of an inference engine.
+ * @param {SummaryRecord[]} phases
+ * @param {SummaryPage} page
+ */
+function phasesSection(phases, page) {
+  return summarySection("Prefill and decode", "steps by kind", "steps", page, smallTable(phases, [
+    { label: "Kind", value: (row) => row.kind },
+    { label: "Steps", value: (row) => row.steps, unit: "" },
+    { label: "Median", value: (row) => row.duration_median_ns, unit: "ns",
+      bar: largestOf(phases, "duration_median_ns") },
+    { label: "99 %", value: (row) => row.duration_p99_ns, unit: "ns" },
+    { label: "Tokens per s", unit: "", value: (row) => row.tokens === null || row.duration_ns === 0 ? null
+      : Math.round(row.tokens * 1e9 / row.duration_ns) },
+    { label: "GPU busy", value: (row) => row.duration_ns ? row.kernel_ns / row.duration_ns : null, unit: "share" },
+    { label: "Gap before", value: (row) => row.gap_median_ns, unit: "ns" },
+  ], "Steps of an inference engine by kind"));
+}
+
+/**
  * @param {SummaryRecord[]} modules
  * @param {SummaryPage} page
  */
@@ -285,6 +304,7 @@ export function renderSummary(view, page) {
   const modules = of("modules");
   const gpus = of("gpu").concat(of("gpus"));
   const memory = of("memory");
+  const serving = of("serving");
   const findings = of("findings");
   // What a trace is comes before what it shows.
   const first = findings.filter((finding) => finding.id === "recovered_trace");
@@ -298,6 +318,7 @@ export function renderSummary(view, page) {
     missingLine(run),
     h("div", { class: "columns" }, gpuSection(gpus, page), steps ? timeSections(steps, gpus, page) : null),
     slowestLine(slowest, steps, page),
+    serving.length ? phasesSection(serving, page) : null,
     findingsSection(findings.filter((finding) => !first.includes(finding)),
       Array.isArray(run?.looked_for) ? run.looked_for : [], gpus.length > 0, page),
     h("div", { class: "columns" },

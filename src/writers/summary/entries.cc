@@ -302,7 +302,8 @@ SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
 
 void add_phases(const TraceSummary& summary, EntriesOf entries) {
   for (const ServingPhase& phase : summary.phases) {
-    entries.add(phase.kind, {{"steps", phase.steps},
+    entries.add(phase.kind, {{"kind", phase.kind},
+                             {"steps", phase.steps},
                              {"duration_ns", phase.duration_ns},
                              {"duration_median_ns", phase.duration_median_ns},
                              {"duration_p90_ns", phase.duration_p90_ns},

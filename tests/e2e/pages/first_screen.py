@@ -55,6 +55,22 @@ def check_figures(page, tbtrace, trace):
         check_number(f"{where}, {title}", share, found[title])
 
 
+def check_phases(page, tbtrace, trace):
+    """Prefill and decode of an inference engine have the command line's figures."""
+    rows = page.eval_on_selector_all("table[aria-label='Steps of an inference engine by kind'] tbody tr",
+                                     "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()))")
+    phases = asked(tbtrace, "serving", trace, "--group-by", "kind", "--format", "json")["rows"]
+    check([row[0] for row in rows] == [phase["kind"] for phase in phases] != [], f"{trace}: kinds {rows}")
+    for row, phase in zip(rows, phases):
+        where = f"{trace}, {phase['kind']}"
+        check(int(row[1]) == phase["steps"], f"{where}: steps {row[1]}")
+        check_number(where, row[2], phase["duration_median_ns"])
+        check_number(where, row[3], phase["duration_p99_ns"])
+        tokens = "".join(char for char in row[4] if char.isdigit())
+        check(int(tokens) == round(phase["tokens_per_s"]), f"{where}: tokens {row[4]}")
+        check_number(where, row[5], phase["gpu_utilization"])
+
+
 def check_in_sight(page, where):
     """What answers is on the screen before anybody scrolls."""
     lowest = page.evaluate("""() => Math.max(...[".figures", ".missing-line", ".bar-track", ".finding:last-of-type",

@@ -22,7 +22,7 @@ from playwright.sync_api import sync_playwright
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
 from e2e.pages.by_hand import Hand, check_focus, check_gap_link, check_help
 from e2e.pages.first_screen import (SMALL, check_all_names, check_figures, check_findings_open, check_in_sight,
-                                    check_kernel_switch, check_names, check_views_without_data)
+                                    check_kernel_switch, check_names, check_phases, check_views_without_data)
 from e2e.pages.hostile import write_hostile_trace
 from e2e.pages.timeline_hand import check_timeline
 
@@ -305,6 +305,17 @@ def check_first_screen(browser, tbtrace, file, trace):
         opened.close()
 
 
+def check_serving(browser, tbtrace, folder):
+    """The page of an inference engine has its prefills and decodes."""
+    trace, file = ROOT / "tests/data/serving.json", folder / "serving.html"
+    subprocess.run([tbtrace, "report", trace, "-o", file, "-q"], check=True)
+    opened = Opened(browser, file, DESK, "light")
+    opened.check_view("summary")
+    check_phases(opened.page, tbtrace, trace)
+    opened.check_accessible("summary")
+    opened.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", required=True)
@@ -337,6 +348,7 @@ def main():
                 opened.close()
         check_hostile(browser, options.tbtrace, pathlib.Path(folder))
         check_without_steps(browser, options.tbtrace, pathlib.Path(folder))
+        check_serving(browser, options.tbtrace, pathlib.Path(folder))
         check_keys(browser, pages[0])
         opened = Opened(browser, pages[0], DESK, "light")
         check_views_without_data(opened.page, pages[0].name)
