@@ -11,6 +11,9 @@
   must be what stands under it; a line `...` stands for any number of lines, and trailing blanks do not count.
   A flame graph that they write is the one in docs/pictures/. In
   other console blocks nothing is run.
+- What stands in backticks, in an indented block or in a block of a shell and begins with `tbtrace` is a call that the
+  program knows: its verb and each of its options have a place in the help. Calls with a placeholder in capitals for
+  the verb are left out.
 - Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
 - Each link to a file of the project leads to one, and to a heading in it. docs/README.md has a link to each page.
 
@@ -41,6 +44,55 @@ def compile_problem(code, compiler, root):
                "-x", "c++", "-"]
     result = subprocess.run(command, input=code, capture_output=True, text=True)
     return "" if result.returncode == 0 else result.stderr
+
+
+# Verbs of the Python package, whose `tbtrace` runs the program for all others.
+OF_PYTHON = ("sql",)
+CALL = re.compile(r"`tbtrace ([^`]+)`|^(?:    |\$ )tbtrace (.+)$", re.MULTILINE)
+SHELL = re.compile(r"^```(?:sh|bash|console)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+class Help:
+    """The options of each verb, and of what a verb is with one of its options, such as `gpu --gaps`."""
+
+    def __init__(self, program):
+        self.program = program
+        text = self.printed("--help", "--all")
+        self.verbs = sorted(set(re.findall(r"^  ([a-z-]+(?: --[a-z]+(?: [a-z]+)?)?)(?:  |$)", text, re.MULTILINE)),
+                            key=len, reverse=True)
+        self.known = {}
+
+    def printed(self, *words):
+        return subprocess.run([self.program, *words], capture_output=True, text=True, check=False).stdout
+
+    def options(self, verb):
+        if verb not in self.known:
+            self.known[verb] = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", self.printed(*verb.split(), "--help")))
+        return self.known[verb]
+
+    def problem(self, call):
+        """What is wrong with a call, without its first word; empty if nothing is."""
+        call = re.split(r"\s(?:\||>|&&|#|<)|\s--\s", call + " ")[0].strip()
+        if not re.match(r"[a-z-]", call):
+            return ""
+        verb = next((verb for verb in self.verbs if f"{call} ".startswith(f"{verb} ")), call.split()[0])
+        if verb in OF_PYTHON:
+            return ""
+        if verb not in self.verbs and not verb.startswith("-"):
+            is_input = "." in verb or "/" in verb
+            return "" if is_input else f"there is no verb `{verb}`"
+        given = re.findall(r"(?<=\s)--?[a-z][a-z-]*", call.removeprefix(verb))
+        unknown = [option for option in given if option not in self.options(verb)]
+        return f"`{verb}` has no {', '.join(unknown)}" if unknown else ""
+
+
+def calls_of(text):
+    """The calls of a page, with their lines."""
+    for match in CALL.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, match[1] or match[2]
+    for block in SHELL.finditer(text):
+        for match in re.finditer(r"^tbtrace (.+)$", block[1], re.MULTILINE):
+            yield text.count("\n", 0, block.start(1) + match.start()) + 1, match[1]
 
 
 def stripped(text):
@@ -128,9 +180,13 @@ def main():
     pages += [page for page in (root / "CONTRIBUTING.md", root / "CHANGELOG.md") if page.exists()]
     known = {line.strip() for file in (root / "tests/package").rglob("CMakeLists.txt")
              for line in file.read_text(encoding="utf-8").splitlines()}
-    programs, consoles, failed = 0, 0, 0
+    programs, consoles, calls, failed = 0, 0, 0, 0
+    of_program = Help(options.tbtrace)
     for page in pages:
         found = []
+        for line, call in calls_of(page.read_text(encoding="utf-8")) if page.name != "CHANGELOG.md" else ():
+            calls += 1
+            found.append((line, of_program.problem(call)))
         for line, code in blocks(page, "cpp"):
             if "int main(" in code and "#include <torch/" not in code:
                 programs += 1
@@ -149,7 +205,7 @@ def main():
     for page in pages_without_way(root / "docs/README.md"):
         failed += 1
         print(f"docs_samples: docs/README.md has no link to {page.relative_to(root)}")
-    print(f"docs_samples: {len(pages)} pages, {programs} programs, {consoles} consoles")
+    print(f"docs_samples: {len(pages)} pages, {programs} programs, {consoles} consoles, {calls} calls")
     raise SystemExit(failed > 0)
 
 
