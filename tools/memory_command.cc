@@ -33,7 +33,7 @@ std::vector<const OptionDescription*> own_options() {
 
 int run_snapshots(const OptionParser& parser) {
   const std::string wrong =
-      wrong_for_snapshots(parser, {"compat", "steps", "sum-inputs", "each", "iteration"});
+      wrong_for_snapshots(parser, {"compat", "steps", "sum-inputs", "each", "iteration", "name"});
   if (!wrong.empty()) return parser.wrong(wrong);
   const Result<OptionValues> given = given_options(snapshot_table(), parser);
   if (!given.ok()) return parser.wrong(given.status().message());

@@ -109,7 +109,7 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
   struct stat info = {};
   if (::fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode)) {
     ::close(descriptor);
-    return read_failure("is a directory; name the trace files in it");
+    return read_failure("is a directory; name the traces in it");
   }
   const std::uint64_t total = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0;
   return std::unique_ptr<ByteSource>(std::make_unique<FileSource>(descriptor, total, true));

@@ -33,7 +33,7 @@ device | integer | the device's number
 )";
 
 constexpr std::string_view kGroup = R"(
-source_line | text or null | the innermost line of the user's own code; `[unattributed]`, `[before the recording]`; null if not grouped by it, as the next ones
+source_line | text or null | the innermost line of own code; `[unattributed]`, `[before the recording]`; null if not grouped by it, as the next ones
 category | text or null | what it was for, by evidence
 stack | text or null | all frames, innermost first
 size_bytes | integer or null | of each allocation

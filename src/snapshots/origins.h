@@ -1,4 +1,4 @@
-// Where memory was allocated: the line of the user's own code in a stack, and what the frames of a
+// Where memory was allocated: the line of own code in a stack, and what the frames of a
 // stack say of what the program was doing.
 // Refers to its data, which must outlive it. One thread: results are kept.
 #pragma once
@@ -29,7 +29,7 @@ class Origins {
  public:
   explicit Origins(const SnapshotData& data);
 
-  /// `model.py(12): forward`: the innermost frame of the user's own code; empty if there is none.
+  /// `model.py(12): forward`: the innermost frame of own code; empty if there is none.
   const std::string& own_line(std::uint32_t stack);
   const StackSigns& signs(std::uint32_t stack);
   /// All frames, innermost first, with ` < ` between them.

@@ -34,7 +34,7 @@ class DifferenceGraph extends FlameViewer {
     const sides = differenceModel(stacks);
     super(stacks, page, sides.model, `Flame graph of the difference, ${stacks.title}: arrow keys move, ` +
       "Enter zooms. The table below has the frames that changed.",
-      h("h3", null, "Frames in sight whose own time changed "));
+      h("h3", null, "Visible frames whose own time changed "));
     this.whole = stacks.is_per_step ? "step" : "total";
     this.sides = sides;
     /** The matches are not those of a search. */

@@ -291,7 +291,7 @@ class CallTreeView {
     }, keep);
     if (this.matches === null) {
       this.count.textContent = `${formatValue(this.rows.length)} of ${
-        countOf(model.size - 1, "frame")} in sight, ${formatValue(model.total[0], stacks.unit)}`;
+        countOf(model.size - 1, "frame")} visible, ${formatValue(model.total[0], stacks.unit)}`;
     }
   }
 

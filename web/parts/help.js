@@ -13,7 +13,7 @@ const viewMeanings = [
 const keyMeanings = [
   ["/", "search in the table, or in the flame graph with the focus"],
   ["\u2191 \u2193 Page Home End", "move in the rows of a table"],
-  ["Enter", "the row in full, or zoom in the flame graph"],
+  ["Enter", "details of the row, or zoom in the flame graph"],
   ["Esc", "close the row, the menu or this help"],
   ["t", "light or dark"],
   ["?", "this help"],

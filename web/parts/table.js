@@ -230,13 +230,13 @@ export class TableView {
                     "Collapse all") : null,
       chooser,
       h("button", {
-        type: "button", title: "Copy the rows in sight, with tabs between the values",
+        type: "button", title: "Copy the visible rows, with tabs between the values",
         onclick: () => copyAndSay(this.page, toTsv(this.table, this.rows, this.keys()),
                                   this.rows.length === 1 ? "row is" : `${
                                     countOf(this.rows.length, "row")} are`),
       }, "Copy"),
       h("button", {
-        type: "button", title: "Save the rows in sight with all columns, exact values",
+        type: "button", title: "Save the visible rows with all columns, exact values",
         onclick: () => saveText(fileName(
           (this.page.input.split("/").pop() ?? "").replace(/(\.pt)?(\.trace)?\.json(\.gz)?$/, ""), this.page.name,
           `${this.table.name}.csv`), toCsv(this.table, this.rows,

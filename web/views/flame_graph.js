@@ -30,7 +30,7 @@ class FlameGraph extends FlameViewer {
     const whole = stackModel(stacks, "weight");
     super(stacks, page, whole, "Flame graph of " + stacks.title +
       ": arrow keys move, Enter zooms. The table below has the same frames.",
-      h("h2", null, "Frames in sight"));
+      h("h2", null, "Visible frames"));
     /** @type {"weight"|"name"} */
     this.order = page.get("order") === "name" ? "name" : "weight";
     this.isUp = page.get("root") === "bottom";

@@ -1,4 +1,4 @@
-"""An open trace file: always the one that the scan found, and always the same content."""
+"""An open trace: always the one that the scan found, and always the same content."""
 
 from __future__ import annotations
 

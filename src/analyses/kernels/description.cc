@@ -97,7 +97,7 @@ memset_ns | integer | sum of their durations
 input_shapes | list or null | sizes of that operator's inputs; by shape
 stack | list of texts or null | Python frames around that operator (around the launch if it is not known), innermost first; by stack
 module | text or null | the innermost `nn.Module` frame around the launch; by module
-source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
+source_line | text or null | the innermost line of own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
 operator | text | the operator that launched the kernels, `[unattributed]` if none is known; by operator or launch
 label | text | what the program called this part of a CUDA graph ([Labels of CUDA graphs](chrome_json.md#labels-of-cuda-graphs)); `[unlabelled]` for kernels without a label; by label
 grid | list or null | by launch, like the next three: blocks in x, y and z

@@ -63,9 +63,9 @@ device | integer or null | the device's number; null for the host
 device_name | text | `cpu`, `cuda:0`
 operator | text | the innermost operator that was open on the thread that allocated; `[unattributed]` without one; `[before the recording]` and `[unknown]` by the rules below
 module | text or null | the innermost `nn.Module` frame around it
-source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
+source_line | text or null | the innermost line of own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
 category | text | `parameter`, `optimizer_state`, `input`, `temporary`, `activation`, `gradient`, `unknown`
-category_estimated | boolean | true for every recorded allocation, because trace files have no categories (rules below); false for `[before the recording]` and `[unknown]`
+category_estimated | boolean | true for every recorded allocation, because traces have no categories (rules below); false for `[before the recording]` and `[unknown]`
 bytes | integer | sum of the allocations
 allocations | integer | their number
 )")},
@@ -86,9 +86,9 @@ device | integer or null | the device's number; null for the host
 device_name | text | `cpu`, `cuda:0`
 operator | text | the innermost operator that was open on the thread that allocated; `[unattributed]` without one; `[before the recording]` by the rules below
 module | text or null | the innermost `nn.Module` frame around it
-source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
+source_line | text or null | the innermost line of own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators
 category | text | `parameter`, `optimizer_state`, `input`, `temporary`, `activation`, `gradient`, `unknown`
-category_estimated | boolean | true for every recorded allocation, because trace files have no categories (rules below); false for `[before the recording]`
+category_estimated | boolean | true for every recorded allocation, because traces have no categories (rules below); false for `[before the recording]`
 bytes | integer | its size
 allocated_at_ns | integer or null | null: before the recording; `operator` is then `[before the recording]`
 freed_at_ns | integer or null | null: not freed, or unknown

@@ -39,7 +39,7 @@ self_device_time_total_ns | integer | of device rows without annotations
       .more_columns = {{"adds to rows", "--group-by module,line,device,stream,thread,rank,step",
                         columns_in(R"(
 module | text or null | the innermost `nn.Module` frame that the event is or is inside; of work on a device, the one around its launch; by module
-source_line | text or null | the innermost line of the user's own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
+source_line | text or null | the innermost line of own code, as `tbtrace lines` has it: `model.py(12): forward`. A backward pass has the lines of its forward operators; by line
 device | integer or null | the number of the device; only kernels, memcpys and memsets have one; by device or stream
 stream | integer or null | the number of their stream: the one in `stream_name`; by stream
 stream_name | text or null | the id of their stream's row in the file: `7`, `stream 7`; by stream

@@ -136,7 +136,7 @@ std::string steps_part(const StepBreakdown& steps, std::size_t width) {
     part.add({std::string(step_phase_name(static_cast<StepPhase>(phase))), mean, mean / whole});
   }
   const double unphased = steps.mean_unphased_ns();
-  if (unphased >= 1) part.add({std::string("other"), unphased, unphased / whole});
+  if (unphased >= 1) part.add({std::string("no phase"), unphased, unphased / whole});
   return part.text();
 }
 
@@ -171,7 +171,7 @@ std::string slowest_step_part(const TraceSummary& summary) {
   const SlowestStep& step = *summary.slowest_step;
   const double more =
       share(step.duration_ns - step.median_ns, std::max<std::int64_t>(step.median_ns, 1));
-  constexpr double kNotable = 0.10;  // less is what steps differ by anyhow
+  constexpr double kNotable = 0.10;  // below this, it is normal variation
   if (more < kNotable) return {};
   std::string text = "slowest " + (step.kind.empty() ? "" : step.kind + " ") +
                      "step: " + std::to_string(step.number) + ", " +

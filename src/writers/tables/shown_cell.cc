@@ -139,7 +139,7 @@ std::string heading_of(std::string_view column) {
   const Suffix* suffix = suffix_of(column);
   if (suffix != nullptr && !suffix->in_heading && !is_only_the_unit(column, *suffix))
     column.remove_suffix(suffix->text.size());
-  std::string heading(column);
+  std::string heading(column == "unphased" ? "no_phase" : column);
   std::replace(heading.begin(), heading.end(), '_', ' ');
   return heading;
 }

@@ -28,7 +28,7 @@ def check_number(where, shown, expected):
 
 def check_figures(page, tbtrace, trace):
     """Each tile's figure; returns how many were compared."""
-    summary = asked(tbtrace, "summary", trace, "--json")
+    summary = asked(tbtrace, "summary", trace, "--format", "json")
     model = {row["figure"]: row["value"] for row in asked(tbtrace, "model", trace, "--format", "json")["rows"]}
     page.wait_for_function("() => document.querySelector('.figures').innerText.includes('FLOP/s')")
     tiles = dict(page.eval_on_selector_all(".figure-tile:not([hidden])", """(tiles) => tiles.map((tile) => [

@@ -83,7 +83,7 @@ TEST(ReadTrace, FailsOnGzipThatIsNone) {
 TEST(ReadTrace, FailsOnFilesThatCannotBeOpened) {
   const fixtures::ScratchFolder folder;
   expect_unreadable(read_trace(folder.path("absent.json")), "cannot open", "No such file");
-  expect_unreadable(read_trace(folder.root().string()), "is a directory", "name the trace files");
+  expect_unreadable(read_trace(folder.root().string()), "is a directory", "name the traces");
 }
 
 TEST(ReadTrace, ReadsTheOnlyTraceOfAnArchive) {

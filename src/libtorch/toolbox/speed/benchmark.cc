@@ -195,7 +195,7 @@ class Measurement {
     }
     if (on_cuda_ && !figures.device_latency) {
       add_note(result_.notes,
-               "Times of GPU events are not recorded: they need LibTorch 2.4 or later.");
+               "Times of the GPU are not recorded: they need LibTorch 2.4 or later.");
     }
   }
 
