@@ -11,6 +11,7 @@
 #include <tbtrace/tables.h>
 
 #include "check_text.h"
+#include "colors.h"
 #include "command.h"
 #include "console.h"
 #include "inputs.h"
@@ -83,8 +84,9 @@ class CheckRun {
       const Result<std::string> text = is_text ? check_text(report, recorded_, table_.report)
                                                : report_text(report, table_.report);
       if (!text.ok()) return text.status();
-      return write_text(wrapped_text(*text, is_text ? terminal_width(standard_) : 0),
-                        subjects.output, standard_.overwrite);
+      const std::string wrapped = wrapped_text(*text, is_text ? terminal_width(standard_) : 0);
+      return write_text(is_text ? with_colors(wrapped, standard_) : wrapped, subjects.output,
+                        standard_.overwrite);
     };
     const int written = finish_work(work, subjects, console_);
     return written == kDone && has_error_or_warning(inputs_) ? kCheckFailed : written;

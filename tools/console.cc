@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "terminal.h"
+
 namespace tbtrace::tools {
 namespace {
 
@@ -15,6 +17,16 @@ constexpr std::string_view kClearLine = "\r\x1b[K";
 
 bool decide(When when, bool automatic) {
   return when == When::automatic ? automatic : when == When::on;
+}
+
+/// What takes two lines could not be cleared again. The end says most of a path.
+std::string end_of(const std::string& text, std::size_t columns) {
+  constexpr std::string_view kCut = "...";
+  if (columns <= kCut.size() || text.size() < columns) return text;
+  std::size_t from = text.size() - (columns - kCut.size() - 1);
+  const auto is_inside = [&] { return (static_cast<unsigned char>(text[from]) & 0xc0U) == 0x80U; };
+  while (from < text.size() && is_inside()) ++from;
+  return std::string(kCut) + text.substr(from);
 }
 
 }  // namespace
@@ -51,12 +63,16 @@ int exit_code(const Status& status) {
   return kWrongUsage;
 }
 
+bool uses_color(When when, int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool is_allowed = no_color == nullptr || *no_color == '\0';
+  return decide(when, is_allowed && ::isatty(descriptor) != 0);
+}
+
 Console::Console(const Options& options) : options_(options) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool color_allowed = no_color == nullptr || *no_color == '\0';
   show_progress_ = decide(options.progress, terminal && !options.quiet);
-  use_color_ = decide(options.color, terminal && color_allowed);
+  use_color_ = uses_color(options.color, STDERR_FILENO);
 }
 
 void Console::error(std::string_view subject, std::string_view message) {
@@ -111,7 +127,7 @@ void Console::show(const std::string& text) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_progress_) return;
   next_progress_ = now + std::chrono::milliseconds(100);
-  std::cerr << kClearLine << text << std::flush;
+  std::cerr << kClearLine << end_of(text, columns_of(STDERR_FILENO)) << std::flush;
   progress_shown_ = true;
 }
 

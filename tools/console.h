@@ -29,6 +29,10 @@ std::string printable(std::string_view text);
 
 enum class When { automatic, on, off };
 
+/// Whether what goes to the descriptor has colour: by default if it is a terminal and NO_COLOR is
+/// not set.
+bool uses_color(When when, int descriptor);
+
 class Console {
  public:
   struct Options {

@@ -11,6 +11,7 @@
 
 #include <tbtrace/diff.h>
 
+#include "colors.h"
 #include "command.h"
 #include "console.h"
 #include "diff_picture.h"
@@ -163,7 +164,9 @@ class DiffRun {
     if (choice_.picture.picture == DiffPicture::html) {
       return diff_page_text(found, stacks_, choice_.picture);
     }
-    return diff_text(found, choice_.text);
+    Result<std::string> text = diff_text(found, choice_.text);
+    if (!text.ok() || choice_.text.format != TableFormat::text) return text;
+    return with_colors(*std::move(text), standard_);
   }
 
   int judge(const Diff& found) {

@@ -20,7 +20,7 @@ std::vector<ExitCode> exit_codes() {
 }
 
 std::vector<EnvironmentVariable> environment_variables() {
-  return {{"NO_COLOR", "messages have no color if it is set and not empty"},
+  return {{"NO_COLOR", "messages and results have no color if it is set and not empty"},
           {"BROWSER",
            "the program that `open` shows the page with: commands separated by colons, of which "
            "the first that works is used; %s stands for the address (default: xdg-open)"},

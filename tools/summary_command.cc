@@ -11,6 +11,7 @@
 #include <tbtrace/summary.h>
 #include <tbtrace/trace_set.h>
 
+#include "colors.h"
 #include "command.h"
 #include "console.h"
 #include "each_input.h"
@@ -96,7 +97,9 @@ int run(const OptionParser& parser) {
           ranks.say_remarks("summary");
           const std::optional<StragglerResult> stragglers = stragglers_of(ranks.take_records());
           if (stragglers) add_straggler_findings(summaries, *stragglers);
-          return write_text(text_of(summaries, stragglers, format, standard), subjects.output,
+          const std::string text = text_of(summaries, stragglers, format, standard);
+          const bool is_text = format == TableFormat::text;
+          return write_text(is_text ? with_colors(text, standard) : text, subjects.output,
                             standard.overwrite);
         };
         return finish_work(write, subjects, console);

@@ -5,10 +5,14 @@
 
 namespace tbtrace::tools {
 
+std::size_t columns_of(int descriptor) {
+  winsize size = {};
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 std::size_t terminal_width(const StandardOptions& options) {
   if (output_of(options) != "-" || ::isatty(STDOUT_FILENO) == 0) return 0;
-  winsize size = {};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return columns_of(STDOUT_FILENO);
 }
 
 Option wide_option() {

@@ -8,6 +8,9 @@
 
 namespace tbtrace::tools {
 
+/// Characters of a line of a terminal; 0 if the descriptor is not a terminal, or does not say.
+std::size_t columns_of(int descriptor);
+
 /// Characters of a line if results go to a terminal; 0 if they go to a file or a pipe, or if the
 /// terminal does not say.
 std::size_t terminal_width(const StandardOptions& options);

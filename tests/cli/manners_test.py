@@ -93,6 +93,30 @@ class Manners(unittest.TestCase):
         self.assertEqual(run("ops", "-", stdin=trace)[2], b"")
         self.assertEqual(run("ops", "-", terminal="stdout", stdin=trace)[2], b"")
 
+    def test_progress_fits_the_line(self):
+        trace = self.folder / ("long_name_" * 12 + ".json.gz")
+        shutil.copy(DATA.parents[1] / "examples/traces/resnet18_training.json.gz", trace)
+        shown = run("ops", str(trace), "--row-limit", "1", terminal="stderr", columns=80)[2]
+        self.assertIn(b"...", shown)
+        for line in re.split(rb"\r\x1b\[K|\r?\n", shown):
+            self.assertLess(len(line), 80, line)
+
+    def test_results_have_colors_on_a_terminal_only(self):
+        trace = str(DATA / "h200/perceptron.json.gz")
+        shown = run("summary", trace, terminal="stdout", columns=100)[1]
+        self.assertIn(YELLOW + b"92.6 % of the GPU's time", shown)
+        self.assertIn(b"\x1b[1mThe GPU is idle\x1b[0m [low_gpu_utilization]", shown)
+        plain = run("summary", trace)[1]
+        self.assertNotIn(b"\x1b", plain)
+        for words, environment in ((("--color", "never"), ()), ((), (("NO_COLOR", "1"),))):
+            self.assertNotIn(b"\x1b", run("summary", trace, *words, terminal="stdout", environment=environment)[1])
+        colored = run("summary", trace, "--color", "always")[1]
+        self.assertEqual(re.sub(rb"\x1b\[\d*m", b"", colored), plain, "words say the same")
+        self.assertNotIn(b"\x1b", run("summary", trace, "--color", "always", "--format", "json")[1])
+        compared = [str(DATA / "compare" / name) for name in ("before.json.gz", "after.json.gz")]
+        self.assertIn(RED + b"verdict: slower", run("diff", *compared, "--run-noise", "5%", "--color", "always")[1])
+        self.assertIn(RED + b"error ", run("check", DAMAGED, "--color", "always")[1])
+
     def test_progress_as_asked(self):
         trace = pathlib.Path(SOUND).read_bytes()
         self.assertIn(b"reading", run("ops", "-", "--progress", "on", stdin=trace)[2])
