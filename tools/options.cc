@@ -147,7 +147,8 @@ std::string suggestion_for(const cxxopts::exceptions::exception& error, const Co
   }
   const std::string word = text.substr(start + 1, end - start - 1);
   std::string_view nearest = option_for_word(word);
-  if (!contains(names, nearest)) nearest = nearest_name(word, names);
+  // Some words stand for an option with a value, `format json`.
+  if (!contains(names, nearest.substr(0, nearest.find(' ')))) nearest = nearest_name(word, names);
   return nearest.empty() ? "" : " (did you mean --" + std::string(nearest) + "?)";
 }
 

@@ -50,10 +50,10 @@ constexpr std::array kVerbs = {
 };
 
 constexpr std::array kOptions = {
-    Word{"n", "row-limit"}, Word{"top", "row-limit"}, Word{"limit", "row-limit"},
-    Word{"by", "group-by"}, Word{"sort", "sort-by"},  Word{"order-by", "sort-by"},
-    Word{"filter", "name"}, Word{"regex", "name"},    Word{"out", "output"},
-    Word{"json", "format"}, Word{"csv", "format"},    Word{"force-overwrite", "overwrite"},
+    Word{"n", "row-limit"},      Word{"top", "row-limit"},  Word{"limit", "row-limit"},
+    Word{"by", "group-by"},      Word{"sort", "sort-by"},   Word{"order-by", "sort-by"},
+    Word{"filter", "name"},      Word{"regex", "name"},     Word{"out", "output"},
+    Word{"json", "format json"}, Word{"csv", "format csv"}, Word{"force-overwrite", "overwrite"},
 };
 
 std::string_view found_in(std::span<const Word> words, std::string_view word) {

@@ -217,6 +217,9 @@ Result<AnalysisReport> gaps_report(const Trace& trace, const OptionValues& value
   report.shown = {"rank", "start_ns", "duration_ns", "idle_share",
                   "why",  "host",     "operator",    "before"};
   report.totals = rows.totals();
+  for (const auto& [name, value] : report.totals) {
+    if (name != "gaps" && name != "idle_ns") report.totals_if_any.push_back(name);
+  }
   report.table.rows = std::move(rows).run();
   report.notes = analyses::work_time_notes(trace);
   report.source = report::source_report(trace);
