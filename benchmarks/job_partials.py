@@ -98,7 +98,7 @@ def main():
         job = folder / "job.tbp"
         rows = [("add PARTS -o job.tbp", [program, "add", parts, "-o", job, "-q"]),
                 ("collectives job.tbp", [program, "collectives", job, "--format", "json", "-q"]),
-                ("summary job.tbp", [program, "summary", job, "--json", "-q"]),
+                ("summary job.tbp", [program, "summary", job, "--format", "json", "-q"]),
                 ("collectives PARTS/*.tbp", [program, "collectives", *sorted(parts.glob("*.tbp")), "--format", "json", "-q"])]
         for words, command in rows:
             seconds, megabytes, output = measured(command)

@@ -27,7 +27,7 @@ int run_picture(const FlopsOptions& options, const OptionParser& parser) {
   if (standard.inputs.size() > 1 || parser.flag("each")) {
     return parser.wrong("a roofline picture is of one input");
   }
-  for (const char* name : {"sort-by", "row-limit"}) {
+  for (const char* name : {"sort-by", "row-limit", "name"}) {
     if (parser.given(name)) return parser.wrong("--" + std::string(name) + " goes with tables");
   }
   if (output_of(standard) == "-" && ::isatty(STDOUT_FILENO) != 0) {

@@ -8,6 +8,7 @@
 
 #include <tbtrace/operators.h>
 #include <tbtrace/report.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
@@ -17,6 +18,7 @@
 #include "joined_inputs.h"
 #include "ops_result.h"
 #include "options.h"
+#include "rank_choice.h"
 #include "row_choice.h"
 #include "table_options.h"
 #include "terminal.h"
@@ -100,6 +102,19 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
   return take_row_choice(parser, ops.table).message();
 }
 
+/// Which inputs, and what of them.
+std::string take_inputs(const OptionParser& parser, OpsOptions& ops) {
+  const Result<RankChoice> rank = RankChoice::of(parser);
+  if (!rank.ok()) return rank.status().message();
+  ops.rank = *rank;
+  const Result<std::optional<StepRange>> steps = chosen_steps(parser);
+  if (!steps.ok()) return steps.status().message();
+  ops.steps = *steps;
+  // The table's text is of the steps, so it says so itself.
+  if (ops.steps && !ops.table.header) ops.table.header = steps_text(*ops.steps);
+  return {};
+}
+
 /// Where torch's own text is asked for, it stays whole.
 bool is_cut_to_fit(const OptionParser& parser) {
   return !parser.flag("wide") && !parser.given("torch") && parser.text("sort-by") != "none";
@@ -163,6 +178,7 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
   std::string problem = take_rows(parser, ops);
   if (problem.empty()) problem = take_layout(parser, ops.table);
   if (problem.empty()) problem = take_figures(parser, ops);
+  if (problem.empty()) problem = take_inputs(parser, ops);
   return problem;
 }
 
@@ -175,14 +191,23 @@ ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
   return reading;
 }
 
+/// Makes the trace one of the steps, if there are any.
+Status keep_steps(Trace& trace, const std::optional<StepRange>& steps) {
+  if (!steps) return {};
+  Result<Trace> part = trace_of_steps(trace, *steps);
+  if (part.ok()) trace = *std::move(part);
+  return part.status();
+}
+
 int run_each(const OpsOptions& ops, const StandardOptions& standard, const ReadOptions& reading,
              Console& console) {
   EachOutput each("ops", ops.output, standard, console);
   if (const int code = each.prepare(); code != kDone) return code;
-  InputLoop loop("ops", standard, reading, console, {.writes_files_each = true});
+  InputLoop loop("ops", standard, reading, console, {.writes_files_each = true, .rank = ops.rank});
   return loop.run(
-      [&](const Trace& trace, const std::string& path) {
+      [&](Trace trace, const std::string& path) {
         return each.write(path, [&](const std::string& output) {
+          if (Status cut = keep_steps(trace, ops.steps); !cut.ok()) return cut;
           const JoinedInput input = {path, trace.identity()};
           OpsResult result(ops, standard, console);
           result.add(trace);
@@ -203,10 +228,12 @@ int run_all(const OpsOptions& ops, const StandardOptions& standard, const ReadOp
   OpsResult result(ops, standard, console);
   std::deque<Trace> traces;
   std::vector<JoinedInput> inputs;
-  InputLoop loop("ops", standard, reading, console, {.needs_all = true});
+  const bool has_choice = ops.rank.rank() || ops.rank.iteration();
+  InputLoop loop("ops", standard, reading, console, {.needs_all = !has_choice, .rank = ops.rank});
   return loop.run(
       [&](Trace trace, const std::string& path) {
         const auto add = [&] {
+          if (Status cut = keep_steps(trace, ops.steps); !cut.ok()) return cut;
           inputs.push_back({path, trace.identity()});
           if (is_exact) {
             result.add(trace);
@@ -245,8 +272,8 @@ int run_partials(const OpsOptions& ops, const StandardOptions& standard, Console
 
 /// What of torch's figures was asked for by name; nothing if a partial's own are meant.
 std::string asked_of_torch(const OptionParser& parser) {
-  for (const char* const option :
-       {"compat", "torch", "include-python-functions", "per-event", "each", "stack-source"}) {
+  for (const char* const option : {"compat", "torch", "include-python-functions", "per-event",
+                                   "each", "stack-source", "steps", "rank", "iteration"}) {
     if (parser.given(option)) return "--" + std::string(option);
   }
   return {};
@@ -310,7 +337,10 @@ std::vector<Option> row_options() {
       {.name = "group-by-overload-name", .help = "a row per operator and overload"},
       {.name = "top-level-events-only", .help = "only what lies in nothing else"},
       {.name = "per-event", .help = "a row per event instead of averages"},
-      {.name = "each", .help = "a summary per input instead of one of all"}};
+      {.name = "each", .help = "a summary per input instead of one of all"},
+      steps_range_option(),
+      RankChoice::option(),
+      RankChoice::iteration_option()};
   for (Option& option : others) {
     options.push_back(std::move(option));
   }
@@ -388,6 +418,7 @@ Command ops_command() {
                     "the operators of each module in each step"},
                    {"tbtrace ops trace.json --format json --strict-totals",
                     "exact nanoseconds that add up, with what is idle or belongs to nobody"},
+                   {"tbtrace ops ranks/ --rank 0 --steps 3-5", "three steps of one rank"},
                    {"tbtrace ops rank*.json.gz --each --format md -o summaries",
                     "one summary per rank"},
                    {"tbtrace ops trace.json.gz --kind kernels --name '(?i)gemm'",

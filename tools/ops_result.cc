@@ -8,6 +8,7 @@
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/compat.h>
 #include <tbtrace/report.h>
+#include <tbtrace/steps.h>
 
 #include "row_choice.h"
 
@@ -104,8 +105,13 @@ Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {
   const TableOptions table = table_of(summary);
   say_row_counts(table, summary.count_rows(table), subject_, console_);
   if (ops_.output.format == TableFormat::text) return summary.table(table);
-  const Result<AnalysisReport> report = summary.report(table);
+  if (ops_.steps) console_.message(subject_, "only " + steps_text(*ops_.steps));
+  Result<AnalysisReport> report = summary.report(table);
   if (!report.ok()) return report.status();
+  if (ops_.steps) {
+    report->facts.emplace_back("first_step", ops_.steps->first);
+    report->facts.emplace_back("last_step", ops_.steps->last);
+  }
   return report_text(*report, {.format = ops_.output.format});
 }
 

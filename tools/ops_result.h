@@ -17,6 +17,7 @@
 #include "inputs.h"
 #include "joined_inputs.h"
 #include "options.h"
+#include "rank_choice.h"
 
 namespace tbtrace::tools {
 
@@ -29,6 +30,8 @@ struct OpsOptions {
   bool sorts_by_self_time = false;
   bool per_event = false;
   bool each = false;
+  std::optional<StepRange> steps = {};  ///< that the traces were cut to
+  RankChoice rank = {};
 };
 
 class OpsResult {

@@ -17,6 +17,7 @@
 #include "options.h"
 #include "rank_choice.h"
 #include "size_option.h"
+#include "table_options.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -56,8 +57,11 @@ int write_report(const OptionParser& parser, const StandardOptions& standard, Co
   if (!rank.ok()) return parser.wrong(rank.status().message());
   const std::optional<std::size_t> bytes = size_in_bytes(parser.text("limit"));
   if (!bytes) return parser.wrong("--limit takes a size such as 500KB or 2MB");
+  const Result<std::optional<StepRange>> steps = chosen_steps(parser);
+  if (!steps.ok()) return parser.wrong(steps.status().message());
   ReportPageOptions options = {.title = parser.text("title"),
                                .views = names_in(parser.text("views")),
+                               .steps = *steps,
                                .source_root = parser.text("source-root"),
                                .bytes = *bytes,
                                .threads = standard.reading.threads};
@@ -86,7 +90,7 @@ int write_report(const OptionParser& parser, const StandardOptions& standard, Co
 }
 
 std::vector<OptionGroup> report_options() {
-  return {{"Inputs", {RankChoice::option(), RankChoice::iteration_option()}},
+  return {{"Inputs", {RankChoice::option(), RankChoice::iteration_option(), steps_range_option()}},
           {"Page",
            {{.name = "source-root",
              .value = "DIR",
@@ -118,6 +122,7 @@ Command report_command() {
                     "all there is to see of a trace; then open report.html"},
                    {"tbtrace report ranks/ -o job.html --limit 10MB",
                     "a job: who holds it up and why; a rank is chosen at the top"},
+                   {"tbtrace report trace.json.gz -o steps.html --steps 3-5", "three steps"},
                    {"tbtrace report trace.json.gz -o memory.html --views summary,memory",
                     "two views"}},
       .run = run,

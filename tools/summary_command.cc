@@ -8,6 +8,7 @@
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/report.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/summary.h>
 #include <tbtrace/trace_set.h>
 
@@ -62,9 +63,10 @@ int run(const OptionParser& parser) {
   if (any_snapshot(parser.standard().inputs)) return summarize_snapshots(parser);
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());
-  const Result<OutputFormat> output = output_format(parser, parser.flag("json"));
+  const Result<OutputFormat> output = output_format(parser, false);
   if (!output.ok()) return parser.wrong(output.status().message());
-  const TableFormat format = parser.flag("json") ? TableFormat::json : output->format;
+  const Result<std::optional<StepRange>> steps = chosen_steps(parser);
+  if (!steps.ok()) return parser.wrong(steps.status().message());
   const StandardOptions& standard = parser.standard();
   ReadOptions reading = standard.reading;
   // Several traces are ranks of a job, unless they turn out to be of one rank.
@@ -76,14 +78,26 @@ int run(const OptionParser& parser) {
   InputLoop loop("summary", standard, reading, console, {.ranks_only = true, .rank = *rank});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
+        const TraceSummaryOptions options = {.threads = reading.threads};
         const auto add = [&] {
-          summaries.push_back(trace_summary(trace, path, {.threads = reading.threads}));
-          if (may_be_job) ranks.add(trace, path);
+          if (!*steps) {
+            summaries.push_back(trace_summary(trace, path, options));
+            if (may_be_job) ranks.add(trace, path);
+            return Status();
+          }
+          Result<TraceSummary> summary = summary_of_steps(trace, **steps, path, options);
+          if (!summary.ok()) return summary.status();
+          summaries.push_back(*std::move(summary));
+          if (may_be_job) ranks.add(*trace_of_steps(trace, **steps), path);
           return Status();
         };
         return finish_work(add, subjects_of_input(path, standard), console);
       },
       [&](Partial partial, const std::string& path) {
+        if (*steps) {
+          return parser.wrong(
+              "partials have the sums of whole recordings; --steps goes with traces");
+        }
         const auto add = [&] {
           std::vector<TraceSummary> of_sources = partial_summaries(partial);
           std::ranges::move(of_sources, std::back_inserter(summaries));
@@ -97,8 +111,8 @@ int run(const OptionParser& parser) {
           ranks.say_remarks("summary");
           const std::optional<StragglerResult> stragglers = stragglers_of(ranks.take_records());
           if (stragglers) add_straggler_findings(summaries, *stragglers);
-          const std::string text = text_of(summaries, stragglers, format, standard);
-          const bool is_text = format == TableFormat::text;
+          const std::string text = text_of(summaries, stragglers, output->format, standard);
+          const bool is_text = output->format == TableFormat::text;
           return write_text(is_text ? with_colors(text, standard) : text, subjects.output,
                             standard.overwrite);
         };
@@ -114,13 +128,14 @@ Command summary_command() {
       .summary = "the first page: what the time went to, and what to do about it",
       .usage = "[OPTIONS] INPUT...",
       .about = kAbout,
-      .options = {{"Inputs", {RankChoice::option(), RankChoice::iteration_option()}},
-                  {"Layout",
-                   {format_option(), {.name = "json", .help = "the same as --format json"}}}},
+      .options = {{"Inputs",
+                   {RankChoice::option(), RankChoice::iteration_option(), steps_range_option()}},
+                  {"Layout", {format_option()}}},
       .examples = {{"tbtrace summary trace.json.gz", "where to begin with a slow program"},
                    {"tbtrace summary traces/", "all ranks of a job, the slow one in detail"},
                    {"tbtrace summary job.tbp", "a partial of all ranks: who holds up the job"},
-                   {"tbtrace summary trace.json.gz --json -o summary.json", "for scripts"}},
+                   {"tbtrace summary trace.json.gz --steps 3-5", "three steps"},
+                   {"tbtrace summary trace.json.gz --format json", "for scripts"}},
       .run = run,
   };
 }

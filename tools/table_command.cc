@@ -16,6 +16,7 @@
 #include "each_input.h"
 #include "inputs.h"
 #include "rank_choice.h"
+#include "row_choice.h"
 #include "table_options.h"
 #include "terminal.h"
 
@@ -71,8 +72,8 @@ class TableRun {
     const auto take = [&](const auto& source, const std::string& path) {
       return each.write(path, [&](const std::string& output) {
         why_.reset();
-        const Result<AnalysisReport> report = report_of(source);
-        return report.ok() ? write(*report, subject_of(path), output) : report.status();
+        Result<AnalysisReport> report = report_of(source);
+        return report.ok() ? write(*std::move(report), subject_of(path), output) : report.status();
       });
     };
     return loop.run(take, take);
@@ -85,8 +86,9 @@ class TableRun {
     return run_sum(verb_, standard_, console_, made, {}, [&](const Partial& sum) {
       const Subjects subjects = subjects_of(verb_, standard_);
       const auto work = [&] {
-        const Result<AnalysisReport> report = report_of(sum);
-        return report.ok() ? write(*report, subjects.input, subjects.output) : report.status();
+        Result<AnalysisReport> report = report_of(sum);
+        return report.ok() ? write(*std::move(report), subjects.input, subjects.output)
+                           : report.status();
       };
       return finish_work(work, subjects, console_);
     });
@@ -129,9 +131,11 @@ class TableRun {
     return finish_work(work, subjects, console_);
   }
 
-  Status write(const AnalysisReport& report, const std::string& subject,
-               const std::string& output) {
+  Status write(AnalysisReport report, const std::string& subject, const std::string& output) {
     if (report.table.rows.empty()) console_.warning(subject, why_ ? *why_ : why_none(nullptr));
+    if (options_.accepts_name) {
+      say_row_counts(keep_named_rows(report, options_.accepts_name), subject, console_);
+    }
     const Result<std::string> text = report_text(report, options_.report);
     return text.ok() ? write_text(*text, output, standard_.overwrite) : text.status();
   }
@@ -157,6 +161,7 @@ Command table_command(const TableDescription& table) {
     }
     rows.push_back(command_line_option(table, option));
   }
+  if (has_names(table)) rows.push_back(name_option());
   rows.push_back(sort_option(table.sort_keys));
   rows.push_back(row_limit_option());
   rows.push_back({.name = "each", .help = "a table per input instead of one of all"});

@@ -95,6 +95,9 @@ Result<TableChoice> TableChoice::of(const OptionParser& parser, bool has_folder)
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return rank.status();
   choice.rank = *rank;
+  Result<NameFilter> names = chosen_names(parser);
+  if (!names.ok()) return names.status();
+  choice.accepts_name = *std::move(names);
   return choice;
 }
 

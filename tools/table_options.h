@@ -13,6 +13,7 @@
 #include "option.h"
 #include "options.h"
 #include "rank_choice.h"
+#include "row_choice.h"
 
 namespace tbtrace::tools {
 
@@ -21,6 +22,7 @@ struct TableChoice {
   OutputFormat output;
   ReportOptions report;
   RankChoice rank;
+  NameFilter accepts_name;
 
   /// `has_folder`: the output is a directory. A wrong value is a failure.
   static Result<TableChoice> of(const OptionParser& parser, bool has_folder);

@@ -59,6 +59,8 @@ struct StepBreakdownOptions {
   /// If a trace has no `ProfilerStep#N`, annotations such as `Iteration 7` are the steps; if there
   /// are none either, the iterations of serving engines (docs/formats/steps.md lists the names).
   bool infer_steps = false;
+  /// Only these, of which there may be none.
+  std::optional<StepRange> steps = {};
 };
 
 struct StepTime {
@@ -158,6 +160,16 @@ struct StepBreakdown {
 /// time nor steps. compat.h has the breakdown of torch-tb-profiler, whose definition of roles and
 /// steps this is.
 StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options = {});
+
+/// What ran in chosen steps, as a trace: the host ranges that were open from the start of the first
+/// step to the end of the last one, without what of them lies outside; and the device activities
+/// that started in the time of these steps, which is widened as in step_breakdown(). An activity
+/// whose launch is outside has no operator. The window and the clock stay those of `trace`, so that
+/// times can be compared. Fails if the trace has none of the steps. Takes O(n log n) time.
+Result<Trace> trace_of_steps(const Trace& trace, const StepRange& steps);
+
+/// `step 3`, `steps 3 to 5`.
+std::string steps_text(const StepRange& steps);
 
 /// How many steps are left out at the end, and why, as a sentence; empty if none is.
 std::string dropped_steps_text(const StepBreakdown& breakdown);

@@ -41,6 +41,7 @@ struct RecordedRun {
   std::int64_t window_ns = 0;
   std::uint64_t ranges = 0;
   std::uint64_t device_activities = 0;
+  std::optional<StepRange> steps;  ///< that were chosen: all other figures are of them
 };
 
 /// An operator with what it and no operator inside it spent; exact figures.
@@ -124,6 +125,12 @@ inline constexpr ArgumentSet kSummaryArguments =
 /// Takes O(n log n) time.
 TraceSummary trace_summary(const Trace& trace, const std::string& input = {},
                            const TraceSummaryOptions& options = {});
+
+/// The same of chosen steps, as trace_of_steps() and the `steps` of the tables choose them. Fails
+/// if the trace has none of them.
+Result<TraceSummary> summary_of_steps(const Trace& trace, const StepRange& steps,
+                                      const std::string& input = {},
+                                      const TraceSummaryOptions& options = {});
 
 /// Adds the stragglers of the job as findings (`straggler`) to the summaries of their ranks.
 void add_straggler_findings(std::vector<TraceSummary>& summaries, const StragglerResult& result);

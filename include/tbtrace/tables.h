@@ -205,6 +205,7 @@ struct TableDescription {
   /// In its own figures. The options are complete. nullptr: its verb and method are written by
   /// hand, and only its columns are here.
   Result<AnalysisReport> (*make)(const Trace& trace, const OptionValues& options) = nullptr;
+  bool of_part = false;        ///< of chosen steps, `make` gets trace_of_steps()
   bool of_ranks = false;       ///< processes that are not ranks (JobList::not_ranks) do not count
   std::string_view verb = {};  ///< of the command line, where it is not the name: `gpu --gaps`
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
@@ -76,6 +78,8 @@ struct ReportPageOptions {
   /// Names of views; empty: those that are in reports. They keep their own order. `ranks` is the
   /// view of the job, if the traces are ranks of one (ranks_view.h).
   std::vector<std::string> views = {};
+  /// Only these, in all views but `checks`; each trace must have them.
+  std::optional<StepRange> steps = {};
   /// A directory: lines of the view `lines` that are in source files below it get their text. Links
   /// that lead out of it are not followed, and no other file is read. Empty: none.
   std::string source_root = {};
@@ -86,7 +90,8 @@ struct ReportPageOptions {
   int threads = 0;
 };
 
-/// Fails for a view or a source root that does not exist.
+/// Fails for a view or a source root that does not exist, and for steps in the view `plugin`, whose
+/// rules are about whole recordings.
 Status check_report_page_options(const ReportPageOptions& options);
 
 /// Makes one HTML page of several traces, which is complete in itself: it needs no network, no

@@ -6,6 +6,13 @@
 
 namespace tbtrace {
 
+void pages::add_steps(std::vector<CommandOption>& options, const std::optional<StepRange>& steps) {
+  if (!steps) return;
+  const std::string first = std::to_string(steps->first);
+  const bool is_one = steps->first == steps->last;
+  options.push_back({"steps", is_one ? first : first + "-" + std::to_string(steps->last)});
+}
+
 std::string pages::command_text(std::string_view verb, const std::vector<CommandOption>& options) {
   std::string text = "tbtrace " + std::string(verb);
   for (const CommandOption& option : options) {
@@ -26,6 +33,8 @@ std::string pages::command_text(const TableDescription& table, const OptionValue
       if (*flag) given.push_back({option.spelling});
     } else if (const auto* const number = std::get_if<std::int64_t>(&value)) {
       given.push_back({option.spelling, std::to_string(*number)});
+    } else if (const auto* const steps = std::get_if<StepRange>(&value); steps != nullptr) {
+      add_steps(given, *steps);
     }
   }
   if (!sort_by.empty()) given.push_back({"sort-by", std::string(sort_by)});

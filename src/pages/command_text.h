@@ -1,10 +1,12 @@
 // The command that prints a table of a page. Pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/report.h>
 #include <tbtrace/tables.h>
 
 namespace tbtrace::pages {
@@ -14,6 +16,9 @@ struct CommandOption {
   std::string_view spelling;
   std::string value = {};
 };
+
+/// Adds `--steps 3-5`, if there are any.
+void add_steps(std::vector<CommandOption>& options, const std::optional<StepRange>& steps);
 
 /// `tbtrace VERB` with these options.
 std::string command_text(std::string_view verb, const std::vector<CommandOption>& options);

@@ -10,6 +10,7 @@
 
 #include <tbtrace/kernels.h>
 
+#include "analyses/steps/selection.h"
 #include "analyses/summary/kernel_origins.h"
 #include "report/optional_cell.h"
 #include "report/table_columns.h"
@@ -31,12 +32,13 @@ origin_ns | integer | how much of the time came from there
 
 }  // namespace
 
-Status pages::add_kernel_origins(const Trace& trace, ViewContent& content) {
+Status pages::add_kernel_origins(const ViewedTrace& viewed, ViewContent& content) {
   const auto table = std::ranges::find(content.tables, "by_name", &TableContent::name);
   if (table == content.tables.end() || table->report.table.rows.empty()) return {};
-  Result<KernelSummary> summary = kernel_summary(trace);
+  Result<KernelSummary> summary = kernel_summary(viewed.trace, {.steps = viewed.steps});
   if (!summary.ok()) return summary.status();
-  const std::vector<KernelOrigin> origins = analyses::kernel_origins(trace, summary->groups);
+  const std::vector<KernelOrigin> origins = analyses::kernel_origins(
+      viewed.trace, summary->groups, *analyses::window_of_steps(viewed.trace, viewed.steps));
   std::map<std::string_view, const KernelOrigin*> by_name;
   for (std::size_t at = 0; at < origins.size(); ++at) {
     by_name[summary->groups[at].name] = &origins[at];

@@ -47,7 +47,8 @@ std::vector<std::string> shown_of_operators(const OperatorSummary& summary,
 
 }  // namespace
 
-Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
+Status pages::add_operator_tables(const ViewedTrace& viewed, ViewContent& content) {
+  const Trace& trace = viewed.part;
   struct Grouping {
     std::string_view name;
     std::string_view title;
@@ -69,11 +70,13 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
                RecordedOption::with_stack},
   };
   for (const Grouping& grouping : groupings) {
+    std::vector<CommandOption> command = grouping.command;
+    add_steps(command, viewed.steps);
     std::string empty = grouping.needs ? missing_text(trace, *grouping.needs) : "";
     if (!empty.empty()) {
       content.tables.push_back({.name = grouping.name,
                                 .title = grouping.title,
-                                .command = command_text("ops", grouping.command),
+                                .command = command_text("ops", command),
                                 .report = {},
                                 .empty = std::move(empty)});
       continue;
@@ -81,7 +84,6 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
     const OperatorSummary summary = exact_operator_summary(trace, grouping.options);
     const std::string_view sort_by =
         summary.data().use_device ? "self_device_time_total" : "self_cpu_time_total";
-    std::vector<CommandOption> command = grouping.command;
     command.push_back({"sort-by", std::string(sort_by)});
     Result<AnalysisReport> report =
         summary.report({.sort_by = std::string(sort_by), .row_limit = -1});
@@ -101,14 +103,15 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
   return {};
 }
 
-Status pages::add_plugin_operators(const Trace& trace, ViewContent& content) {
+Status pages::add_plugin_operators(const ViewedTrace& viewed, ViewContent& content) {
   for (const bool by_shape : {false, true}) {
     const Result<OperatorSummary> summary =
-        operator_summary(trace, Figures::plugin, {.group_by_input_shape = by_shape});
+        operator_summary(viewed.part, Figures::plugin, {.group_by_input_shape = by_shape});
     if (!summary.ok()) return summary.status();
     Result<AnalysisReport> report = summary->report({.row_limit = -1});
     if (!report.ok()) return report.status();
     std::vector<CommandOption> command = {{"compat", "plugin"}};
+    add_steps(command, viewed.steps);
     if (by_shape) command.push_back({"group-by-input-shape"});
     report->shown = {"key"};
     if (by_shape) report->shown.emplace_back("input_shapes");

@@ -5,9 +5,9 @@
 
 namespace tbtrace::pages {
 
-Status add_operator_tables(const Trace& trace, ViewContent& content);
+Status add_operator_tables(const ViewedTrace& viewed, ViewContent& content);
 
 /// In the figures of PyTorch's TensorBoard plugin, by name and by input shape.
-Status add_plugin_operators(const Trace& trace, ViewContent& content);
+Status add_plugin_operators(const ViewedTrace& viewed, ViewContent& content);
 
 }  // namespace tbtrace::pages

@@ -18,6 +18,15 @@
 
 namespace tbtrace::pages {
 
+/// What a view is made of.
+struct ViewedTrace {
+  const Trace& trace;
+  /// trace_of_steps(), if there are `steps`; otherwise the trace. For what cannot choose steps
+  /// itself.
+  const Trace& part;
+  std::optional<StepRange> steps = std::nullopt;
+};
+
 struct TableContent {
   std::string_view name;
   std::string_view title;
@@ -50,7 +59,7 @@ struct ViewContent {
 };
 
 /// Fails as the view's tables do. Of the limits only those of a timeline count.
-Result<ViewContent> view_content(const ViewDescription& view, const Trace& trace,
+Result<ViewContent> view_content(const ViewDescription& view, const ViewedTrace& viewed,
                                  const ViewLimits& limits);
 
 /// The document of docs/formats/views.md or timeline.md.

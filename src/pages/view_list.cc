@@ -24,6 +24,7 @@ namespace tbtrace {
 namespace {
 
 using pages::ViewContent;
+using pages::ViewedTrace;
 
 constexpr std::string_view kMemoryWeight = "cpu_memory";
 
@@ -56,7 +57,7 @@ struct ViewParts {
   std::vector<StacksPart> stacks = {};
   bool has_timeline = false;
   /// Adds what the registry does not have, also to its tables.
-  Status (*add)(const Trace& trace, ViewContent& content) = nullptr;
+  Status (*add)(const ViewedTrace& viewed, ViewContent& content) = nullptr;
 };
 
 std::vector<ColumnDescription> columns_of(const TableDescription& table,
@@ -84,12 +85,20 @@ std::string why_no_weight(const StacksPart& part, const Trace& trace) {
   return why_empty(*table_named(part.table), {}, trace);
 }
 
-Status add_table(const TablePart& part, const Trace& trace, ViewContent& content) {
+Status add_table(const TablePart& part, const ViewedTrace& viewed, ViewContent& content) {
   const TableDescription& table = *table_named(part.table);
   OptionValues options;
   options.of_command_line = true;  // people give them to the command that is below the table
   for (const auto& [name, value] : part.options) options.set(name, value);
+  if (viewed.steps) options.set(steps_option().name, *viewed.steps);
+  const Trace& trace = viewed.trace;
   Result<AnalysisReport> report = make_table(table, trace, options);
+  constexpr std::string_view kKeepTail = "keep_tail_steps";
+  if (!report.ok() && viewed.steps && table.option(kKeepTail) != nullptr) {
+    // The trace has the steps, but the table leaves out those at the end.
+    options.set(kKeepTail, true);
+    report = make_table(table, trace, options);
+  }
   if (!report.ok()) return report.status();
   std::string empty;
   if (report->table.rows.empty()) empty = why_empty(table, options, trace);
@@ -111,10 +120,11 @@ Status add_table(const TablePart& part, const Trace& trace, ViewContent& content
   return {};
 }
 
-Status add_stacks(const StacksPart& part, const Trace& trace, ViewContent& content) {
-  Result<StackTree> tree = flame_graph(trace, {.weight = std::string(part.weight)});
+Status add_stacks(const StacksPart& part, const ViewedTrace& viewed, ViewContent& content) {
+  Result<StackTree> tree =
+      flame_graph(viewed.trace, {.weight = std::string(part.weight), .steps = viewed.steps});
   if (!tree.ok()) return tree.status();
-  std::string empty = tree->total() == 0 ? why_no_weight(part, trace) : "";
+  std::string empty = tree->total() == 0 ? why_no_weight(part, viewed.trace) : "";
   content.stacks.push_back({.name = part.name,
                             .title = part.title,
                             .tree = *std::move(tree),
@@ -122,13 +132,18 @@ Status add_stacks(const StacksPart& part, const Trace& trace, ViewContent& conte
   return {};
 }
 
-Status add_summary(const Trace& trace, ViewContent& content) {
-  content.tables = pages::summary_tables(trace_summary(trace));
-  return {};
+Status add_summary(const ViewedTrace& viewed, ViewContent& content) {
+  if (!viewed.steps) {
+    content.tables = pages::summary_tables(trace_summary(viewed.trace));
+    return {};
+  }
+  const Result<TraceSummary> summary = summary_of_steps(viewed.trace, *viewed.steps);
+  if (summary.ok()) content.tables = pages::summary_tables(*summary);
+  return summary.status();
 }
 
-Status add_checks(const Trace& trace, ViewContent& content) {
-  const std::array<CheckedInput, 1> checked = {checked_input({}, trace)};
+Status add_checks(const ViewedTrace& viewed, ViewContent& content) {
+  const std::array<CheckedInput, 1> checked = {checked_input({}, viewed.trace)};
   const TableDescription& table = *table_named("check");
   AnalysisReport report = checks_report(checked);
   const bool is_empty = report.table.rows.empty();
@@ -323,23 +338,23 @@ ArgumentSet view_arguments() {
   return arguments;
 }
 
-Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace& trace,
+Result<ViewContent> pages::view_content(const ViewDescription& view, const ViewedTrace& viewed,
                                         const ViewLimits& limits) {
   const auto parts =
       std::ranges::find(view_list(), view.name, [](const ViewParts& of) { return of.view.name; });
   ViewContent content{.view = &view};
   for (const TablePart& part : parts->tables) {
-    if (Status added = add_table(part, trace, content); !added.ok()) return added;
+    if (Status added = add_table(part, viewed, content); !added.ok()) return added;
   }
   for (const StacksPart& part : parts->stacks) {
-    if (Status added = add_stacks(part, trace, content); !added.ok()) return added;
+    if (Status added = add_stacks(part, viewed, content); !added.ok()) return added;
   }
   if (parts->has_timeline) {
-    content.timeline = std::make_shared<const analyses::Timeline>(
-        analyses::timeline(trace, {.ranges = limits.ranges, .arguments = limits.range_arguments}));
+    content.timeline = std::make_shared<const analyses::Timeline>(analyses::timeline(
+        viewed.part, {.ranges = limits.ranges, .arguments = limits.range_arguments}));
   }
   if (parts->add != nullptr) {
-    if (Status added = parts->add(trace, content); !added.ok()) return added;
+    if (Status added = parts->add(viewed, content); !added.ok()) return added;
   }
   return content;
 }

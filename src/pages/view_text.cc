@@ -36,7 +36,7 @@ Result<std::string> view_document(std::string_view name, const Trace& trace,
   if (view == nullptr) {
     return Status(StatusCode::invalid_argument, "there is no view '" + std::string(name) + "'");
   }
-  const Result<pages::ViewContent> content = pages::view_content(*view, trace, limits);
+  const Result<pages::ViewContent> content = pages::view_content(*view, {trace, trace}, limits);
   if (!content.ok()) return content.status();
   return pages::view_text(*content, limits);
 }

@@ -287,6 +287,9 @@ Result<AnalysisReport> make_table(const TableDescription& table, const Partial& 
   const Result<OptionValues> complete = complete_options(table, options);
   if (!complete.ok()) return complete.status();
   if (Status has = check_partial_figures(chosen_figures(table, *complete)); !has.ok()) return has;
+  if (table.of_part) {
+    if (Status can = check_steps(complete->steps()); !can.ok()) return can;
+  }
   const auto* const own = std::ranges::find(kOwnMakers, table.name, &OwnMaker::table);
   return report::with_source(own != std::end(kOwnMakers) ? own->make(partial, *complete)
                                                          : rows_with(table, partial, *complete),

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <string>
 
+#include <tbtrace/steps.h>
 #include <tbtrace/tables.h>
 
 #include "analyses/compat/compat.h"
@@ -52,6 +53,11 @@ Result<AnalysisReport> make_table(const TableDescription& table, const Trace& tr
     return analyses::table_in_figures(table.name, trace, figures, *complete);
   }
   if (Status read = trace.check_read(table.arguments, table.name); !read.ok()) return read;
+  if (table.of_part && complete->steps()) {
+    const Result<Trace> part = trace_of_steps(trace, *complete->steps());
+    if (!part.ok()) return part.status();
+    return report::with_source(table.make(*part, *complete), *complete);
+  }
   return report::with_source(table.make(trace, *complete), *complete);
 }
 

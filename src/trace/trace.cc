@@ -203,11 +203,6 @@ const std::vector<Issue>& Trace::issues() const& { return data_->issues; }
 
 const LinkReport& Trace::links() const& { return links_of(*this).report(); }
 
-struct DerivedOfTrace {
-  static Trace::Derived& get(const Trace& trace) { return *trace.derived_; }
-  static const TraceData& data(const Trace& trace) { return *trace.data_; }
-};
-
 const CallTree& call_tree_of(const Trace& trace) {
   return DerivedOfTrace::get(trace).tree.get(trace);
 }
@@ -222,6 +217,15 @@ std::span<const Instant> instants_of(const Trace& trace) {
 
 std::span<const CounterValue> counter_values_of(const Trace& trace) {
   return DerivedOfTrace::data(trace).counter_values;
+}
+
+std::optional<PartTime> part_time_of(const Trace& trace) {
+  return DerivedOfTrace::data(trace).part;
+}
+
+EventId event_in_part(const Trace& part, EventId event) {
+  const TraceData& data = DerivedOfTrace::data(part);
+  return event == EventId::none || !data.part ? event : data.in_part[index(event)];
 }
 
 const Links& links_of(const Trace& trace) {

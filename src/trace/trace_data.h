@@ -1,4 +1,5 @@
-// The columns of a Trace. Only TraceBuilder writes them, only Trace reads them.
+// The columns of a Trace. Only TraceBuilder and part_of() write them, only Trace reads them. What a
+// part of a trace is a part of.
 // Owned by one TraceBuilder, then by one Trace.
 #pragma once
 
@@ -6,8 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/trace.h>
@@ -15,10 +18,20 @@
 #include "base/column.h"
 #include "base/id_column.h"
 #include "base/string_pool.h"
+#include "base/time_ranges.h"
 #include "trace/argument_values.h"
 #include "trace/event_batch.h"
 
 namespace tbtrace {
+
+/// The time of a part of a trace, `trace_of_steps()`. The two differ because devices run behind the
+/// host.
+struct PartTime {
+  TimeRange host;
+  TimeRange devices;
+  std::int64_t first_step = 0;  ///< steps from this number to the last one, both included
+  std::int64_t last_step = 0;
+};
 
 // One column per field: an analysis touches the few it needs, and memory grows by 31-47 bytes per
 // event instead of 150 with one object per event. Arguments are columns that cost next to nothing
@@ -57,6 +70,22 @@ struct TraceData {
   std::int64_t window_start_ns = 0;
   std::int64_t window_end_ns = 0;
   bool has_window = false;
+  std::optional<PartTime> part;       // of a part of another trace
+  std::vector<EventId> in_part = {};  // by event of that trace; none: it is not in the part
 };
+
+/// What a Trace keeps from others: its columns, and what is computed from them on first use.
+struct DerivedOfTrace {
+  static Trace::Derived& get(const Trace& trace) { return *trace.derived_; }
+  static const TraceData& data(const Trace& trace) { return *trace.data_; }
+  static Trace made(std::unique_ptr<const TraceData> data) { return Trace(std::move(data)); }
+};
+
+/// nullopt if the trace is whole.
+std::optional<PartTime> part_time_of(const Trace& trace);
+
+/// What an event of the trace that `part` is a part of is called there; EventId::none if it is not
+/// in it. Of a trace that is whole, the event.
+EventId event_in_part(const Trace& part, EventId event);
 
 }  // namespace tbtrace

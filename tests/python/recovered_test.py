@@ -125,7 +125,7 @@ class Recovered(unittest.TestCase):
         for path, trace, where in self.each(12):
             if not trace["traceEvents"]:
                 continue
-            self.assertEqual(list(json.loads(printed(path, "summary", "--json")))[1], "recovered", where)
+            self.assertEqual(list(json.loads(printed(path, "summary", "--format", "json")))[1], "recovered", where)
             self.assertIn("recovered", printed(path, "summary", "--format", "md").splitlines()[2], where)
             rows = json.loads(printed(path, "check", "--format", "json"))["rows"]
             self.assertEqual((rows[0]["id"], rows[0]["severity"]), ("recovered_trace", "info"), where)

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/tables.h>
@@ -15,6 +18,7 @@
 #include "trace/call_tree.h"
 #include "trace/self_times.h"
 #include "trace/times.h"
+#include "trace/trace_data.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace {
@@ -29,8 +33,10 @@ Result<AnalysisReport> threads_report(const Trace& trace, const OptionValues& /*
   std::int64_t start = trace.window_start_ns();
   std::int64_t end = trace.window_end_ns();
   const LostTimes lost(trace);
+  const std::optional<PartTime> part = part_time_of(trace);
+  if (part) std::tie(start, end) = std::pair(part->host.start, part->host.end);
   for (const EventId range : call_tree_of(trace).ranges()) {
-    if (!lost.contains(range)) {
+    if (!part && !lost.contains(range)) {
       start = std::min(start, trace.events().start_ns(range));
       end = std::max(end, trace.events().end_ns(range));
     }
@@ -86,7 +92,7 @@ process | text | its process id
 thread | text | its id in the file
 name | text or null | what the file calls it
 busy_ns | integer | at least one range was open, also one that waits, a step or an annotation
-idle_ns | integer | the rest of the window: of the recording, and of all ranges of the host
+idle_ns | integer | the rest of the window: of the recording, and of all ranges of the host; with `--steps`, of the time of these steps on the host
 busy_share | number | `busy_ns` as a share of the window, 0 to 1
 operators | integer | operators that it ran
 ranges | integer | all ranges that it ran: also annotations, Python frames and CUDA calls
@@ -96,14 +102,18 @@ busy_ns | integer | sum over all threads
 operators | integer | on all threads
 ranges | integer | on all threads
 )"),
+      .options = {steps_option()},
       .sort_keys = {"busy_ns", "operators", "ranges"},
       .examples = {{"tbtrace check --threads trace.json.gz --sort-by busy_ns",
                     "the threads that did most"},
+                   {"tbtrace check --threads trace.json.gz --steps 3-5",
+                    "how busy they were in three steps"},
                    {"tbtrace check --threads ranks/ --format csv -o threads.csv",
                     "those of all ranks, for a spreadsheet"}},
       .no_rows = {"the trace has no ranges on the host"},
       .in_partials = InPartials::by_source,
       .make = threads_report,
+      .of_part = true,
       .verb = "check --threads"};
   return kTable;
 }

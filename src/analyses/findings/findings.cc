@@ -38,9 +38,12 @@ std::optional<GpuUse> busiest_device(const std::vector<GpuUse>& devices) {
   return most == devices.end() ? std::nullopt : std::optional(*most);
 }
 
-analyses::DeviceActivities activities_of(const Trace& trace, std::int64_t device) {
+/// nullopt for a device that starts nothing in the part of the trace.
+std::optional<analyses::DeviceActivities> activities_of(const Trace& trace, std::int64_t device) {
   std::vector<analyses::DeviceActivities> devices = *analyses::device_activities(trace, {});
-  return std::move(*std::ranges::find(devices, device, &analyses::DeviceActivities::device));
+  const auto found = std::ranges::find(devices, device, &analyses::DeviceActivities::device);
+  if (found == devices.end()) return std::nullopt;
+  return std::move(*found);
 }
 
 /// What a kernel's name says; names repeat, so it is looked up once for each.
@@ -262,14 +265,18 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
                       const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   FindingFacts facts = basic_facts(trace, steps, gpus, memory);
   if (!facts.device) return facts;
-  analyses::DeviceActivities device = activities_of(trace, facts.device->device);
+  std::optional<analyses::DeviceActivities> device = activities_of(trace, facts.device->device);
+  if (!device) {
+    facts.device.reset();
+    return facts;
+  }
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
   std::vector<analyses::DeviceGap> gaps = analyses::device_gaps(
-      trace, device.activities, device.window.time, GpuOptions().kernel_wait_limit_ns);
+      trace, device->activities, device->window.time, GpuOptions().kernel_wait_limit_ns);
   leave_out_clock_jumps(trace, rules, gaps, *facts.device);
-  find_what_is_done(device.activities, facts);
-  facts.kernels = matrix_kernels(trace, device.activities);
-  facts.activities = std::move(device.activities);
+  find_what_is_done(device->activities, facts);
+  facts.kernels = matrix_kernels(trace, device->activities);
+  facts.activities = std::move(device->activities);
   return facts;
 }
 

@@ -6,6 +6,7 @@
 
 #include "analyses/steps/selection.h"
 #include "trace/links.h"
+#include "trace/trace_data.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -42,8 +43,10 @@ Activities ActivityWindow::inside(const Events& events, const Activities& activi
 
 Result<std::vector<DeviceActivities>> device_activities(const Trace& trace,
                                                         const std::optional<StepRange>& steps) {
-  const Result<std::optional<TimeRange>> chosen = window_of_steps(trace, steps);
+  Result<std::optional<TimeRange>> chosen = window_of_steps(trace, steps);
   if (!chosen.ok()) return chosen.status();
+  const std::optional<PartTime> part = part_time_of(trace);
+  if (part && !*chosen) *chosen = part->devices;
   std::map<std::int64_t, Activities> devices;
   for (const DeviceLink& link : links_of(trace).placed_work()) {
     const TrackId track = trace.events().track(link.activity);

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,6 +27,7 @@
 #include "trace/links.h"
 #include "trace/self_times.h"
 #include "trace/times.h"
+#include "trace/trace_data.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace {
@@ -223,15 +226,18 @@ class ExactSummary {
     }
   }
 
-  /// The window includes everything that was recorded, on all threads and devices.
+  /// The window includes everything that was recorded, on all threads and devices; of a part, the
+  /// time of the host.
   void add_threads(const Trace& trace) {
     const Events& events = trace.events();
     std::int64_t start = trace.window_start_ns();
     std::int64_t end = trace.window_end_ns();
     std::vector<bool> has_ranges(trace.tracks().size(), false);
     const LostTimes lost(trace);
+    const std::optional<PartTime> part = part_time_of(trace);
+    if (part) std::tie(start, end) = std::pair(part->host.start, part->host.end);
     for (const EventId event : trace.by_start()) {
-      if (!lost.contains(event)) {
+      if (!part && !lost.contains(event)) {
         start = std::min(start, events.start_ns(event));
         end = std::max(end, events.end_ns(event));
       }

@@ -76,6 +76,17 @@ std::string why_no_steps(const Trace& trace, bool inferred) {
          ", such as `" + std::string(trace.name(steps.front().event)) + "`.";
 }
 
+void keep_steps(analyses::StepWindows& windows, const StepRules& rules, const StepRange& chosen) {
+  const auto is_other = [&](const Step& step) {
+    return step.event == EventId::none || !chosen.contains(step.number);
+  };
+  std::erase_if(windows.steps, [&](const StepWindow& window) { return is_other(window.step); });
+  std::erase_if(windows.unfinished, is_other);
+  const std::vector<Step> all = rules.steps();
+  windows.dropped = all.size() - static_cast<std::size_t>(std::ranges::count_if(all, is_other)) -
+                    windows.steps.size() - windows.unfinished.size();
+}
+
 template <typename Value>
 double mean(std::span<const StepTime> steps, Value value) {
   WideInteger sum = 0;
@@ -124,8 +135,9 @@ StepBreakdown analyses::breakdown_by(const Trace& trace, const StepPolicy& polic
   const StepRules rules(trace, policy,
                         options.infer_steps ? inferred_steps(trace) : std::vector<Step>{});
   StepBreakdown breakdown;
-  const StepWindows windows = step_windows(
+  StepWindows windows = step_windows(
       trace, rules, work, options.keep_tail_steps ? StepChoice::finished : StepChoice::complete);
+  if (options.steps) keep_steps(windows, rules, *options.steps);
   breakdown.dropped_steps = windows.dropped;
   for (const Step& step : windows.unfinished) {
     breakdown.unfinished_steps.push_back({std::string(trace.name(step.event)), step.number,

@@ -4,18 +4,16 @@
 #include <string>
 #include <vector>
 
+#include <tbtrace/steps.h>
+
 #include "analyses/steps/rules.h"
+#include "analyses/steps/trace_part.h"
 #include "analyses/steps/windows.h"
 #include "trace/links.h"
 
-namespace tbtrace::analyses {
+namespace tbtrace {
+namespace analyses {
 namespace {
-
-std::string text_of(const StepRange& steps) {
-  return steps.first == steps.last
-             ? "step " + std::to_string(steps.first)
-             : "steps " + std::to_string(steps.first) + " to " + std::to_string(steps.last);
-}
 
 std::optional<StepRange> steps_of(const Trace& trace) {
   if (trace.steps().empty()) return std::nullopt;
@@ -26,11 +24,28 @@ std::optional<StepRange> steps_of(const Trace& trace) {
 }
 
 }  // namespace
+}  // namespace analyses
+
+std::string steps_text(const StepRange& steps) {
+  return steps.first == steps.last
+             ? "step " + std::to_string(steps.first)
+             : "steps " + std::to_string(steps.first) + " to " + std::to_string(steps.last);
+}
+
+Result<Trace> trace_of_steps(const Trace& trace, const StepRange& steps) {
+  const Result<std::optional<TimeRange>> host = analyses::host_time_of_steps(trace, steps);
+  if (!host.ok()) return host.status();
+  const Result<std::optional<TimeRange>> devices = analyses::window_of_steps(trace, steps);
+  if (!devices.ok()) return devices.status();
+  return analyses::part_of(trace, {**host, **devices, steps.first, steps.last});
+}
+
+namespace analyses {
 
 Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& existing,
                      const std::string& why_none) {
-  return {StatusCode::invalid_argument, "cannot select " + text_of(wanted) + ": the trace has " +
-                                            (existing           ? text_of(*existing)
+  return {StatusCode::invalid_argument, "cannot select " + steps_text(wanted) + ": the trace has " +
+                                            (existing           ? steps_text(*existing)
                                              : why_none.empty() ? "no steps"
                                                                 : "no steps. " + why_none)};
 }
@@ -67,4 +82,5 @@ Result<std::optional<TimeRange>> host_time_of_steps(const Trace& trace,
   return time;
 }
 
-}  // namespace tbtrace::analyses
+}  // namespace analyses
+}  // namespace tbtrace

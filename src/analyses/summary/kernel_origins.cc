@@ -24,7 +24,8 @@ struct Sum {
 
 }  // namespace
 
-std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const KernelGroup> groups) {
+std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const KernelGroup> groups,
+                                         const std::optional<TimeRange>& window) {
   std::vector<KernelOrigin> origins(groups.size());
   if (groups.empty()) return origins;
   std::map<std::string_view, std::size_t> by_name;
@@ -45,7 +46,7 @@ std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const Ker
   const OwnLines lines(trace, forward);
   using Key = std::tuple<std::string_view, std::string_view, OwnLines::Line, std::string_view>;
   std::vector<std::map<Key, Sum>> sums(groups.size());
-  for (const KernelRun& run : kernel_runs(trace, std::nullopt)) {
+  for (const KernelRun& run : kernel_runs(trace, window)) {
     const std::size_t group = group_of(run.event);
     if (group == groups.size()) continue;
     const DeviceLink link = {.activity = run.event, .launch = run.launch, .op = run.op};

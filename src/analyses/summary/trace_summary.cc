@@ -12,12 +12,14 @@
 #include <tbtrace/summary.h>
 
 #include "analyses/modules/groups.h"
+#include "analyses/steps/selection.h"
 #include "analyses/summary/kernel_origins.h"
 #include "base/bounded_sum.h"
 #include "base/threads.h"
 #include "report/source_report.h"
 #include "trace/links.h"
 #include "trace/step_names.h"
+#include "trace/trace_data.h"
 
 namespace tbtrace {
 namespace {
@@ -26,21 +28,21 @@ namespace {
 constexpr std::array<std::string_view, 5> kOptions = {"record_shapes", "profile_memory",
                                                       "with_stack", "with_flops", "with_modules"};
 
-RecordedRun recorded_run(const Trace& trace, const std::string& input) {
+RecordedRun recorded_run(const Trace& trace, const Trace& part, const std::string& input) {
   RecordedRun run;
   run.input = input;
   run.identity = trace.identity();
   run.device_type = trace.device();
   run.window_ns = trace.window_end_ns() - trace.window_start_ns();
-  run.ranges = trace.events().size();
-  run.device_activities = links_of(trace).device_work().size();
+  run.ranges = part.events().size();
+  run.device_activities = links_of(part).device_work().size();
   for (const std::string_view option : kOptions) {
     if (trace.is_set(option)) run.options.emplace_back(option);
   }
   run.recorded = recorded_options(trace);
   std::set<std::int64_t> used;
-  for (const DeviceLink& link : links_of(trace).device_work()) {
-    used.insert(device_number(trace.track(trace.events().track(link.activity))));
+  for (const DeviceLink& link : links_of(part).device_work()) {
+    used.insert(device_number(part.track(part.events().track(link.activity))));
   }
   for (DeviceProperties& device : trace.device_properties()) {
     if (used.empty() || used.contains(device.id)) run.devices.push_back(std::move(device));
@@ -96,14 +98,17 @@ void add_operators(TraceSummary& summary, const Trace& trace, std::size_t limit)
 }
 
 void add_kernels(TraceSummary& summary, const Trace& trace, std::size_t limit) {
-  summary.kernels = *kernel_summary(trace);
+  const std::optional<StepRange>& steps = summary.run.steps;
+  summary.kernels = *kernel_summary(trace, {.steps = steps});
   if (summary.kernels.groups.size() > limit) summary.kernels.groups.resize(limit);
-  summary.kernel_origins = analyses::kernel_origins(trace, summary.kernels.groups);
+  summary.kernel_origins = analyses::kernel_origins(trace, summary.kernels.groups,
+                                                    *analyses::window_of_steps(trace, steps));
 }
 
 void add_modules(TraceSummary& summary, const Trace& trace, std::size_t limit) {
   if (!has_modules(trace)) return;
-  const ModuleTree tree = *module_tree(trace, {.with_operations = false});
+  const ModuleTree tree =
+      *module_tree(trace, {.steps = summary.run.steps, .with_operations = false});
   summary.all_modules = tree.total;
   for (analyses::ModuleGroup& group :
        analyses::module_groups(tree, {{}, ModuleGrouping::layer, std::nullopt})) {
@@ -158,40 +163,75 @@ void add_memory(TraceSummary& summary, const MemoryUse& memory, std::size_t limi
   std::ranges::stable_sort(summary.memory, std::ranges::greater(), &DevicePeak::peak_bytes);
 }
 
-}  // namespace
+/// The chosen steps, also if they are at the end, where others would be left out.
+StepBreakdown steps_of(const Trace& trace, const std::optional<StepRange>& steps) {
+  StepBreakdown breakdown = step_breakdown(trace, {.steps = steps});
+  if (!steps || !breakdown.steps.empty()) return breakdown;
+  return step_breakdown(trace, {.keep_tail_steps = true, .steps = steps});
+}
 
-TraceSummary trace_summary(const Trace& trace, const std::string& input,
-                           const TraceSummaryOptions& options) {
+/// With the events that devices are idle before as they are called in the part.
+std::vector<GpuUse> in_part(const Trace& part, std::vector<GpuUse> gpus) {
+  for (GpuUse& gpu : gpus) {
+    for (IdlePart& cause : gpu.idle_causes) {
+      cause.largest.ended_by = event_in_part(part, cause.largest.ended_by);
+    }
+    for (IdleGap& gap : gpu.longest_gaps) gap.ended_by = event_in_part(part, gap.ended_by);
+  }
+  return gpus;
+}
+
+/// `part`: what of the trace the summary is of, if it is not of all.
+TraceSummary summary_of(const Trace& trace, const std::optional<StepRange>& steps,
+                        const Trace& part, const std::string& input,
+                        const TraceSummaryOptions& options) {
   TraceSummary summary;
-  summary.run = recorded_run(trace, input);
+  summary.run = recorded_run(trace, part, input);
+  summary.run.steps = steps;
   summary.recovered = recovered_recording(trace);
   const bool has_device = summary.run.device_activities > 0;
   MemoryUse memory;
   // The longest first.
   run_side_by_side(static_cast<std::size_t>(thread_count(options.threads)),
-                   {[&] { add_operators(summary, trace, options.operators); },
+                   {[&] { add_operators(summary, part, options.operators); },
                     [&] { add_modules(summary, trace, options.modules); },
                     [&] {
-                      summary.steps = step_breakdown(trace);
+                      summary.steps = steps_of(trace, steps);
                       summary.slowest_step = slowest_step(trace, summary.steps);
                       summary.phases =
                           serving_phases(trace, summary.steps, {.by_batch = false}).phases;
                     },
-                    [&] { memory = *memory_use(trace); },
+                    [&] { memory = *memory_use(trace, {.steps = steps}); },
                     [&] {
                       if (has_device) add_kernels(summary, trace, options.kernels);
                     },
                     [&] {
-                      if (has_device) summary.gpus = *gpu_use(trace);
+                      if (has_device) summary.gpus = *gpu_use(trace, {.steps = steps});
                     }});
-  summary.findings = findings(trace, summary.steps, summary.gpus, memory);
-  summary.looked_for = findings_looked_for(trace, summary.steps, summary.gpus, memory);
+  const std::vector<GpuUse> gpus = in_part(part, summary.gpus);
+  summary.findings = findings(part, summary.steps, gpus, memory);
+  summary.looked_for = findings_looked_for(part, summary.steps, gpus, memory);
   summary.checks = trace_checks(trace);
   std::erase_if(summary.checks,
                 [](const CheckFinding& check) { return check.severity == CheckSeverity::info; });
   add_memory(summary, memory, options.memory_holders);
   summary.source = report::source_report(trace);
   return summary;
+}
+
+}  // namespace
+
+TraceSummary trace_summary(const Trace& trace, const std::string& input,
+                           const TraceSummaryOptions& options) {
+  return summary_of(trace, std::nullopt, trace, input, options);
+}
+
+Result<TraceSummary> summary_of_steps(const Trace& trace, const StepRange& steps,
+                                      const std::string& input,
+                                      const TraceSummaryOptions& options) {
+  const Result<Trace> part = trace_of_steps(trace, steps);
+  if (!part.ok()) return part.status();
+  return summary_of(trace, steps, *part, input, options);
 }
 
 }  // namespace tbtrace

@@ -108,14 +108,18 @@ step | integer or null | number of the step that was open in the process then
 counters | integer | values of counters
 instants | integer | instants
 )"),
+      .options = {steps_option()},
       .sort_keys = {"value"},
       .examples = {{"tbtrace steps --marks trace.json.gz", "what was recorded, by time"},
+                   {"tbtrace steps --marks trace.json.gz --steps 3-5",
+                    "what was recorded in three steps"},
                    {"tbtrace steps --marks ranks/ --format csv -o marks.csv",
                     "the counters of all ranks, for a plot"}},
       .no_rows = {"the trace has no counters and no instants"},
       .make = [](const Trace& trace, const OptionValues& /*options*/) -> Result<AnalysisReport> {
         return Marks(trace).report();
       },
+      .of_part = true,
       .verb = "steps --marks"};
   return kTable;
 }

@@ -15,6 +15,7 @@
 #include <tbtrace/collectives.h>
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/ranks_view.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/version.h>
 #include <tbtrace/views.h>
 
@@ -318,14 +319,26 @@ Status check_report_page_options(const ReportPageOptions& options) {
     return {StatusCode::invalid_argument,
             "there is no view '" + name + "'" + suggestion(name, names)};
   }
+  if (options.steps && std::ranges::find(options.views, "plugin") != options.views.end()) {
+    return {StatusCode::invalid_argument,
+            "the view 'plugin' is of whole recordings; choose no steps, or other views"};
+  }
   if (options.source_root.empty()) return {};
   return io::SourceLines::below(options.source_root).status();
 }
 
 Status ReportPage::add(const Trace& trace, std::string name) {
   if (Status right = check_report_page_options(contents_->options); !right.ok()) return right;
+  std::optional<Trace> of_steps;
+  const std::optional<StepRange>& steps = contents_->options.steps;
+  if (steps) {
+    Result<Trace> made = trace_of_steps(trace, *steps);
+    if (!made.ok()) return made.status();
+    of_steps = *std::move(made);
+  }
+  const pages::ViewedTrace viewed = {trace, of_steps ? *of_steps : trace, steps};
   if (contents_->wants_ranks()) {
-    contents_->records.push_back(rank_record(trace, name, {.with_activity = true}));
+    contents_->records.push_back(rank_record(viewed.part, name, {.with_activity = true}));
     for (const Issue& issue : trace.issues()) {
       if (issue.severity == Severity::info) continue;
       contents_->remarks.push_back(std::filesystem::path(name).filename().string() + ": " +
@@ -341,10 +354,10 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   // A range takes a byte or more, its arguments as much again.
   const std::size_t bytes = contents_->options.bytes;
   const ViewLimits limits = {.ranges = bytes,
-                             .range_arguments = 2 * trace.events().size() <= bytes};
+                             .range_arguments = 2 * viewed.part.events().size() <= bytes};
   std::vector<std::optional<Result<ViewContent>>> made(wanted.size());
   run_numbered(contents_->threads(), wanted.size(), [&](std::size_t number) {
-    made[number].emplace(pages::view_content(*wanted[number], trace, limits));
+    made[number].emplace(pages::view_content(*wanted[number], viewed, limits));
   });
   for (std::optional<Result<ViewContent>>& content : made) {
     if (!content->ok()) return content->status();
@@ -367,7 +380,10 @@ void ReportPage::add_remark(std::string remark) { contents_->remarks.push_back(s
 Result<std::string> ReportPage::html() const {
   const std::vector<PageTrace>& traces = contents_->traces;
   if (traces.empty()) return Status(StatusCode::invalid_argument, "a page needs a trace");
-  const std::vector<std::string> names = short_names(traces);
+  std::vector<std::string> names = short_names(traces);
+  if (contents_->options.steps) {
+    for (std::string& name : names) name += ", " + steps_text(*contents_->options.steps);
+  }
   std::string title = contents_->options.title;
   if (title.empty()) {
     title = names.front();

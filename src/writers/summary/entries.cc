@@ -91,17 +91,22 @@ void add_run(const TraceSummary& summary, EntriesOf entries) {
                      {"looked_for", summary.looked_for}});
     return;
   }
-  entries.add({}, {{"input", run.input},
-                   {"world_size", optional_cell(run.identity.world_size)},
-                   {"host", run.identity.host},
-                   {"process", run.identity.process},
-                   {"window_ns", run.window_ns},
-                   {"ranges", run.ranges},
-                   {"device_activities", run.device_activities},
-                   {"options", run.options},
-                   {"looked_for", summary.looked_for},
-                   {"recorded", recorded_list(run)},
-                   {"devices", device_list(run)}});
+  Members members = {{"input", run.input},
+                     {"world_size", optional_cell(run.identity.world_size)},
+                     {"host", run.identity.host},
+                     {"process", run.identity.process},
+                     {"window_ns", run.window_ns},
+                     {"ranges", run.ranges},
+                     {"device_activities", run.device_activities},
+                     {"options", run.options},
+                     {"looked_for", summary.looked_for},
+                     {"recorded", recorded_list(run)},
+                     {"devices", device_list(run)}};
+  if (run.steps) {
+    members.push_back({"first_step", run.steps->first});
+    members.push_back({"last_step", run.steps->last});
+  }
+  entries.add({}, std::move(members));
 }
 
 InnerList unfinished_list(const StepBreakdown& steps) {

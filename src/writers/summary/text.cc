@@ -104,6 +104,7 @@ std::string heading(const TraceSummary& summary) {
                                                  : "no GPU activities");
   }
   facts.push_back(cell("window_ns", run.window_ns) + " recorded");
+  if (run.steps) facts.push_back("here only " + steps_text(*run.steps));
   if (!run.options.empty()) facts.push_back("with " + joined(run.options));
   const std::string input = run.input.empty() ? "" : run.input + ": ";
   return cell("text", input + joined(facts)) + "\n";

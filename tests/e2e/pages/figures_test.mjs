@@ -107,7 +107,7 @@ function compareTable(table, input, where) {
 }
 
 function compareSummary(view, input, where) {
-  const whole = JSON.parse(run(["summary", input, "--json", "-q"]));
+  const whole = JSON.parse(run(["summary", input, "--format", "json", "-q"]));
   for (const table of view.tables) {
     recordsOf(table).forEach((row, at) => {
       const columns = table.columns.filter((column) => column.key !== "input");
