@@ -73,7 +73,8 @@ int problem_in(int pipe) {
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& words,
-                       const std::vector<std::pair<std::string, std::string>>& environment) {
+                       const std::vector<std::pair<std::string, std::string>>& environment,
+                       const std::function<void(int)>& on_start) {
   int ends[2] = {};
   if (::pipe2(ends, O_CLOEXEC) != 0) return {.not_started = errno};
   const WaitedSignals signals;
@@ -91,6 +92,7 @@ ProgramEnd run_program(const std::vector<std::string>& words,
     if (child > 0) ::waitpid(child, &state, 0);
     return {.not_started = problem};
   }
+  on_start(child);
   while (::waitpid(child, &state, WNOHANG) != child) {
     const siginfo_t signal = signals.next();
     const bool is_sent = signal.si_code <= 0;  // by a process; the terminal's have gone to both

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "command.h"
 #include "console.h"
 #include "idle_recording.h"
+#include "libtorch_recording.h"
 #include "options.h"
 #include "record_options.h"
 #include "record_results.h"
@@ -25,18 +27,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kAbout =
-    "Runs a program that uses PyTorch in Python, and records some of its steps by torch's own\n"
+    "Runs a program that uses PyTorch, and records some of its steps by torch's own\n"
     "profiler. The program needs no change; its output and its exit code stay its own. A step is\n"
     "what ends with an optimizer's step(); in a program without one, with the call of a model. A\n"
     "program without either is recorded by time. Each process that trains writes a trace, named\n"
     "by its rank if it has one: those of torchrun, mpirun, srun and multiprocessing. Workers of\n"
     "data loaders and other programs that it starts are not recorded. At the end the summary goes\n"
     "to standard error.\n"
+    "A program in C++ is recorded by time, if it is linked with LibTorch 2.7 or newer.\n"
     "With --pid it records a program that runs: one that `tbtrace record --idle -- COMMAND` or "
     "that\n"
     "KINETO_USE_DAEMON=1 in its environment has made ready for it.\n";
 
 constexpr const char* kLogs = "logs";
+constexpr double kSeconds = 2;
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
 
 // As shells and env have them.
 constexpr int kNotFound = 127;
@@ -61,8 +67,9 @@ std::string reason_without_trace(const RecordedProgram& program, const OptionPar
            "recorded; run it without them, or use `with tbtrace.record():` in it";
   }
   if (!program.has_python) {
-    return "nothing was recorded: the command ran no Python that reads PYTHONPATH. C++ programs "
-           "cannot be recorded from outside; tbtrace::Profiler records them from within";
+    return "nothing was recorded: the command ran no Python that reads PYTHONPATH, and it is not "
+           "linked with LibTorch's shared libraries; a program in C++ has to be the command itself "
+           "(mpirun -n 4 tbtrace record -- ./train)";
   }
   if (!program.has_torch) {
     return "nothing was recorded: no Python program imported torch, or its environment was not "
@@ -86,12 +93,19 @@ std::string reason_without_trace(const RecordedProgram& program, const OptionPar
          "when it was recorded by time; choose the time with --after and --seconds";
 }
 
-/// What a program that the command starts gets.
-std::vector<std::pair<std::string, std::string>> environment_of(const RecordingHook& hook,
-                                                                bool is_idle) {
-  std::vector<std::pair<std::string, std::string>> set = {{"PYTHONPATH", hook.python_path()}};
-  if (is_idle) set.emplace_back(kIdleFolder, hook.folder());
-  return set;
+/// A program in C++. It has no steps that Kineto sees.
+Result<std::unique_ptr<LibTorchRecording>> libtorch_recording(const OptionParser& parser,
+                                                              const std::string& logs,
+                                                              Console& console) {
+  LibTorchWindow window{.kineto = kineto_window(parser)};
+  window.after = seconds_of(parser.text("after")).value_or(window.after);
+  window.kineto.seconds = seconds_of(parser.text("seconds")).value_or(kSeconds);
+  if (parser.given("steps") || parser.given("skip")) {
+    console.warning("record",
+                    "programs in C++ are recorded by time; choose it with --after and "
+                    "--seconds instead of --steps and --skip");
+  }
+  return LibTorchRecording::make(window, logs);
 }
 
 /// Returns the exit code for a program that ended well; `end` is how it ended.
@@ -99,28 +113,42 @@ int record_program(const OptionParser& parser, const std::string& logs, Console&
                    ProgramEnd& end) {
   const std::vector<std::string>& words = parser.standard().inputs;
   const bool is_idle = parser.flag("idle");
+  const bool is_libtorch = is_libtorch_program(words.front());
   RecordedProgram program;
   {
     const Result<RecordingHook> hook = RecordingHook::make(logs, options_of_program(parser, logs));
-    if (!hook.ok()) {
-      console.error("record", hook.status().message());
+    Result<std::unique_ptr<LibTorchRecording>> libtorch = std::unique_ptr<LibTorchRecording>();
+    if (is_libtorch) libtorch = libtorch_recording(parser, logs, console);
+    if (!hook.ok() || !libtorch.ok()) {
+      console.error("record", (hook.ok() ? libtorch.status() : hook.status()).message());
       return kUnwritableOutput;
     }
     if (is_idle) {
       console.message("record", "`tbtrace record --pid " + std::to_string(::getpid()) +
                                     "` records this program while it runs");
     }
-    end = run_program(words, environment_of(*hook, is_idle));
+    Variables variables = {{"PYTHONPATH", hook->python_path()}};
+    if (is_idle) variables.emplace_back(kIdleFolder, hook->folder());
+    if (is_libtorch) {
+      const Variables more = (*libtorch)->environment();
+      variables.insert(variables.end(), more.begin(), more.end());
+    }
+    end = run_program(words, variables, [&](int pid) {
+      if (is_libtorch && !is_idle) (*libtorch)->start(pid);
+    });
     program = hook->said();
+    if (is_libtorch) (*libtorch)->finish(program);
   }
   if (end.not_started != 0) {
     console.error(words.front(), std::string("cannot be run: ") + std::strerror(end.not_started) +
                                      "; the command to record stands after --");
     return end.not_started == ENOENT ? kNotFound : kNotExecutable;
   }
-  const bool is_silent = is_idle && program.has_torch && program.problems.empty();
+  const bool is_silent = is_idle && (program.has_torch || is_libtorch) && program.problems.empty();
   if (is_silent) return kDone;
-  return show_recording(program, reason_without_trace(program, parser), logs, parser, console);
+  const std::string reason =
+      is_libtorch ? "nothing was recorded" : reason_without_trace(program, parser);
+  return show_recording(program, reason, logs, parser, console);
 }
 
 int run(const OptionParser& parser) {
@@ -150,7 +178,7 @@ int run(const OptionParser& parser) {
 Command record_command() {
   return {
       .name = "record",
-      .summary = "a Python program that uses torch, recorded without changing it",
+      .summary = "a program that uses torch, recorded without changing it",
       .usage = "[OPTIONS] -- COMMAND...  or  tbtrace record [OPTIONS] --pid N",
       .about = kAbout,
       .options =

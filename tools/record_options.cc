@@ -104,6 +104,14 @@ std::string options_of_program(const OptionParser& parser, const std::string& lo
   return text;
 }
 
+KinetoWindow kineto_window(const OptionParser& parser) {
+  return {.steps = static_cast<int>(whole_number(parser.text("steps")).value_or(1)),
+          .record_shapes = is_on(parser, "record-shapes"),
+          .profile_memory = is_on(parser, "profile-memory"),
+          .with_stack = is_on(parser, "with-stack"),
+          .with_modules = is_on(parser, "with-modules")};
+}
+
 std::string options_of_request(const OptionParser& parser, const std::string& logs) {
   std::string text = what_is_recorded(parser, logs);
   add(text, "steps", parser.text("steps"));

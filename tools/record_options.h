@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "kineto_recording.h"
 #include "options.h"
 
 namespace tbtrace::tools {
@@ -22,6 +23,9 @@ bool is_on(const OptionParser& parser, const std::string& name);
 
 /// For a program that the command starts. `logs`: the folder for traces.
 std::string options_of_program(const OptionParser& parser, const std::string& logs);
+
+/// For Kineto, without the time.
+KinetoWindow kineto_window(const OptionParser& parser);
 
 /// For a program that runs already: it is recorded as soon as a step begins that is not the first.
 std::string options_of_request(const OptionParser& parser, const std::string& logs);

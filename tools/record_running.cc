@@ -204,11 +204,7 @@ class RunningRecording {
   KinetoWindow window() const {
     std::size_t processes = 0;
     for (const KinetoGroup& group : groups_) processes += group.size();
-    KinetoWindow window{.record_shapes = is_on(parser_, "record-shapes"),
-                        .profile_memory = is_on(parser_, "profile-memory"),
-                        .with_stack = is_on(parser_, "with-stack"),
-                        .with_modules = is_on(parser_, "with-modules")};
-    window.steps = std::stoi(parser_.text("steps"));
+    KinetoWindow window = kineto_window(parser_);
     window.begins_together = processes > 1 && !parser_.given("steps");
     if (is_by_time(parser_) || window.begins_together) {
       window.seconds = seconds_of(parser_.text("seconds")).value_or(2);

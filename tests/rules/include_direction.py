@@ -42,7 +42,7 @@ COMPATIBILITY = {"analyses/compat/plugin": {"analyses/compat"}}
 OF_PYTHON = {"base/utf8.h", "live/cycle_log.h", "partials/content.h", "trace/issues.h"}
 
 # Headers that the build makes for the command line.
-OF_TOOLS = {"recording_files.h"}
+OF_TOOLS = {"recording_files.h", "start_kineto.h"}
 
 # Library: the rooms that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {
