@@ -64,7 +64,7 @@ std::optional<std::string> whole_trace(const std::string& path) {
 std::optional<std::string> first_of(const RunningProcess& process,
                                     std::initializer_list<const char*> names) {
   for (const char* const name : names) {
-    const std::optional<std::string> value = process.variable(name);
+    std::optional<std::string> value = process.variable(name);
     if (value && !value->empty() && value->find_first_not_of("0123456789") == std::string::npos) {
       return value;
     }
