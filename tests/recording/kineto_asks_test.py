@@ -3,8 +3,8 @@
 
     kineto_asks_test.py PROGRAM [NAME...]
 
-Each method is a CTest test recording.NAME. The programs here do without torch: they have a file open that is called as its
-library is, and speak Kineto's protocol. recorded_programs_test.py has a real one.
+Each method is a CTest test recording.NAME. The programs here do without torch: they have a file open that is called as
+its library is, and speak Kineto's protocol. recorded_programs_test.py has a real one.
 """
 
 import json
@@ -106,7 +106,8 @@ class Kineto(unittest.TestCase):
         (trace,) = self.traces()
         self.assertEqual(trace["distributedInfo"], {"backend": "", "rank": 1, "world_size": 4})
         self.assertIn("client.py", trace["command"])
-        self.assertRegex(next((self.folder / "logs").iterdir()).name, rf"^rank1_.*_{program.pid}\.\d+\.pt\.trace\.json$")
+        (path,) = (self.folder / "logs").iterdir()
+        self.assertRegex(path.name, rf"^rank1_.*_{program.pid}\.\d+\.pt\.trace\.json$")
         self.assertEqual(program.stdout.readline(), "gone\n")
         self.assertIsNone(program.poll())
         self.assert_nothing_is_left()
@@ -173,8 +174,8 @@ class Kineto(unittest.TestCase):
     def test_kineto_trace_is_not_lost_if_it_cannot_be_moved(self):
         program = self.start()
         (self.folder / "logs").mkdir()
-        asking = subprocess.Popen(["sh", "-c", f"trap '' XFSZ; ulimit -f 1; exec {PROGRAM} record --no-summary -o logs --pid "
-                                   f"{program.pid}"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        command = f"trap '' XFSZ; ulimit -f 1; exec {PROGRAM} record --no-summary -o logs --pid {program.pid}"
+        asking = subprocess.Popen(["sh", "-c", command], cwd=self.folder, stderr=subprocess.PIPE, text=True)
         _, said = asking.communicate(timeout=30)
         self.assertEqual(asking.returncode, 3, said)
         left = re.search(r"still in (\S+)", said)[1]

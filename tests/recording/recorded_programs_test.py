@@ -105,8 +105,8 @@ class Programs(unittest.TestCase):
     def start(self, *words, **more):
         (self.folder / "program.py").write_text(LONG)
         command = [*words, sys.executable, "-W", "ignore", "program.py"]
-        started = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL,
-                                   env={**os.environ, **more})
+        started = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   text=True, env={**os.environ, **more})
         self.addCleanup(started.stdout.close)
         self.addCleanup(started.wait)
         self.addCleanup((self.folder / "end").touch)
