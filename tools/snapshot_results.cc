@@ -28,6 +28,8 @@ int summarize_snapshots(const OptionParser& parser) {
     return parser.wrong(
         "the summary of a memory snapshot is text; tbtrace memory has its tables in all formats");
   }
+  const std::string wrong = wrong_for_snapshots(parser, {"steps", "name", "iteration"});
+  if (!wrong.empty()) return parser.wrong(wrong);
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());
   const StandardOptions& standard = parser.standard();
@@ -64,9 +66,9 @@ std::vector<Option> snapshot_diff_options() {
 }
 
 int diff_snapshots(const OptionParser& parser) {
-  const std::string wrong =
-      wrong_for_snapshots(parser, {"base", "new", "min-effect", "run-noise", "fail-if", "group-by",
-                                   "weight", "title", "limit"});
+  const std::string wrong = wrong_for_snapshots(
+      parser, {"steps", "rank", "iteration", "name", "base", "new", "min-effect", "run-noise",
+               "fail-if", "group-by", "weight", "title", "limit"});
   if (!wrong.empty()) return parser.wrong(wrong);
   const StandardOptions& standard = parser.standard();
   if (standard.inputs.size() != 2) return parser.wrong("name two memory snapshots");
