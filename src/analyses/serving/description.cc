@@ -169,7 +169,8 @@ TensorRT-LLM give to their iterations.
                    .help = "all steps, or the longest run of large batches",
                    .value = "STEPS",
                    .otherwise = "all",
-                   .choices = {"all", "steady"}}},
+                   .choices = {"all", "steady"}},
+                  steps_option()},
       .sort_keys = {"duration_ns", "duration_median_ns", "steps", "requests"},
       .examples = {{"tbtrace serving trace.json.gz", "each batch size of prefill and decode"},
                    {"tbtrace serving trace.json.gz --group-by kind", "prefill against decode"},
@@ -177,7 +178,8 @@ TensorRT-LLM give to their iterations.
                     "the steady state of all ranks, for a spreadsheet"}},
       .no_rows = {"the trace has no iterations of vLLM, SGLang, ATOM or TensorRT-LLM"},
       .in_partials = InPartials::no,
-      .make = serving_report};
+      .make = serving_report,
+      .of_part = true};
   return kTable;
 }
 
