@@ -24,7 +24,7 @@ const TableDescription& diff_table() { return *table_of_schema("tbtrace.memory_s
 }  // namespace
 
 int summarize_snapshots(const OptionParser& parser) {
-  if (parser.flag("json") || (parser.given("format") && parser.text("format") != "text")) {
+  if (parser.given("format") && parser.text("format") != "text") {
     return parser.wrong(
         "the summary of a memory snapshot is text; tbtrace memory has its tables in all formats");
   }
