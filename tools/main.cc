@@ -72,7 +72,9 @@ int run_verb(std::vector<tbtrace::tools::Command> commands, const std::string& v
     const std::optional<int> code = parser.parse(arguments);
     return code ? *code : command.run(parser);
   }
-  if (std::error_code failed; std::filesystem::exists(verb, failed)) {
+  std::error_code failed;
+  const bool is_path = verb.find_first_of("/.*") != std::string::npos && !verb.starts_with('-');
+  if (is_path || std::filesystem::exists(verb, failed)) {
     arguments.insert(arguments.begin(), verb);
     return run_verb(std::move(commands), "summary", std::move(arguments), console);
   }

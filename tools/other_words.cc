@@ -27,6 +27,13 @@ constexpr std::array kVerbs = {
     Word{"nccl", "collectives"},
     Word{"comm", "collectives"},
     Word{"stragglers", "collectives"},
+    Word{"straggler", "collectives"},
+    Word{"ranks", "collectives"},
+    Word{"slowest", "steps"},
+    Word{"prefill", "serving"},
+    Word{"decode", "serving"},
+    Word{"oom", "memory"},
+    Word{"snapshot", "memory"},
     // Reports of Nsight Systems.
     Word{"cuda_gpu_kern_sum", "kernels"},
     Word{"gpukernsum", "kernels"},

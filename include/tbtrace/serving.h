@@ -19,6 +19,7 @@ struct ServingOptions {
   /// Only the longest run of steps, six or more, whose requests are within 10 % of the most that
   /// any step has, or within 20 % if there is no such run; all steps if there is none at all.
   bool only_steady = false;
+  std::optional<StepRange> steps = {};  ///< only these
 };
 
 /// Steps of one kind.
@@ -30,7 +31,9 @@ struct ServingPhase {
   std::optional<std::int64_t> padded_requests;  ///< the most that a step was padded to
   std::uint64_t steps = 0;
   std::int64_t duration_ns = 0;  ///< of all, each from when the one before has ended on the device
-  double duration_median_ns = 0;
+  /// Medians are, of an even number, the lower one of the two in the middle, as in StepBreakdown's
+  /// table.
+  std::int64_t duration_median_ns = 0;
   double duration_p90_ns = 0;  ///< as numpy.percentile() has it
   double duration_p99_ns = 0;
   /// That the model processed; nullopt unless the names of all steps say it. Of speculative
@@ -38,8 +41,8 @@ struct ServingPhase {
   std::optional<std::int64_t> tokens;
   std::int64_t kernel_ns = 0;         ///< a kernel ran, as a mean over the devices; of all steps
   std::int64_t communication_ns = 0;  ///< communication, while no other kernel and no memcpy ran
-  double gap_median_ns = 0;           ///< from the end of the step before; 0 without one
-  double host_median_ns = 0;          ///< the step's range on the host
+  std::int64_t gap_median_ns = 0;     ///< from the end of the step before; 0 without one
+  std::int64_t host_median_ns = 0;    ///< the step's range on the host
   std::uint64_t launches = 0;         ///< calls that launched work; a graph is launched by one call
   std::int64_t launch_ns = 0;         ///< in these calls
   std::string kernel;  ///< the one with the most time, by its short name; may be empty

@@ -338,7 +338,7 @@ void add_tables(nb::class_<PythonTrace>& trace) {
       .def("range", range_of, "track"_a, "start_ns"_a, "duration_ns"_a, "name"_a, "nth"_a = 0,
            "`tbtrace.range/1`: the arguments of a range of the timeline. `nth`: of those that are\n"
            "alike in all that comes before it. Times in ns. Raises KeyError if there is none.\n\n"
-           "    trace.range(0, 10_000, 80_000, \"aten::to\")",
+           "    trace.range(2, 10_000, 80_000, \"aten::to\")",
            nb::sig("def range(self, track: int, start_ns: int, duration_ns: int, name: str, "
                    "nth: int = 0) -> bytes"))
       .def(

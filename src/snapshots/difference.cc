@@ -29,10 +29,16 @@ struct Sides {
 };
 using Groups = std::map<std::pair<std::int64_t, HolderKey>, Sides>;
 
+bool has_failed(const MemorySnapshot& snapshot) {
+  return std::ranges::any_of(snapshot.data().devices, [](const DeviceReplay& replay) {
+    return !replay.out_of_memory().empty();
+  });
+}
+
 void add_side(const MemorySnapshot& snapshot, Held Sides::*side, snapshots::Origins& origins,
-              const OptionValues& options, Groups& groups) {
+              const OptionValues& options, std::string_view at, Groups& groups) {
   for (const DeviceReplay& replay : snapshot.data().devices) {
-    const auto chosen = snapshots::chosen_moment(replay, options.text("at"));
+    const auto chosen = snapshots::chosen_moment(replay, at);
     if (!chosen) continue;
     snapshots::Categories categories(replay, origins);
     snapshots::Grouping grouping(replay, origins, categories, snapshots::chosen_groups(options));
@@ -62,8 +68,12 @@ Result<AnalysisReport> memory_snapshot_difference(const MemorySnapshot& before,
   snapshots::Origins of_after(after.data().content);
   share_folder(of_before, of_after);
   Groups groups;
-  add_side(before, &Sides::before, of_before, *options, groups);
-  add_side(after, &Sides::after, of_after, *options, groups);
+  // Both sides at the same moment.
+  std::string at = options->text("at");
+  const std::size_t failed = std::size_t{has_failed(before)} + std::size_t{has_failed(after)};
+  if (at.empty()) at = failed == 2 ? "oom" : "peak";
+  add_side(before, &Sides::before, of_before, *options, at, groups);
+  add_side(after, &Sides::after, of_after, *options, at, groups);
   AnalysisReport report;
   report.schema = table.schema;
   report.table.columns = table.column_names();
@@ -91,6 +101,14 @@ Result<AnalysisReport> memory_snapshot_difference(const MemorySnapshot& before,
          report::optional_cell(key.stack), report::optional_cell(key.size),
          report::optional_cell(key.stream), report::optional_cell(key.pool), sides.before.bytes,
          sides.after.bytes, difference, sides.before.allocations, sides.after.allocations});
+  }
+  if (at == "oom" && failed < 2) {
+    report.notes.emplace_back("An allocation failed in " +
+                              std::string(failed == 0 ? "neither" : "only one") +
+                              " of the snapshots: there is nothing to compare.");
+  } else if (failed == 1 && at == "peak") {
+    report.notes.emplace_back(
+        "Both at their peaks, since an allocation failed in only one of them.");
   }
   if (devices.size() < 2) std::erase(report.shown, "device");
   report.totals = {{"before_bytes", bounded(all_before)},

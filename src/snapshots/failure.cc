@@ -5,7 +5,16 @@
 namespace tbtrace::snapshots {
 namespace {
 
-constexpr std::int64_t kMostSmall = std::int64_t{1} << 20;  // kSmallSize of c10
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kMostSmall = kMiB;  // kSmallSize of c10
+
+/// The segment that the allocator asks the device for, as get_allocation_size() of c10's
+/// CUDACachingAllocator.cpp has it.
+std::int64_t segment_bytes(std::int64_t asked) {
+  if (asked <= kMostSmall) return 2 * kMiB;
+  if (asked < 10 * kMiB) return 20 * kMiB;
+  return (asked + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
+}
 
 void take_reserved(const DeviceReplay& replay, Failure& failure) {
   const auto memory = reserved_memory(replay, failure.place);
@@ -47,7 +56,8 @@ void take_reserved(const DeviceReplay& replay, Failure& failure) {
   failure.private_reserved_bytes = private_reserved;
   failure.private_free_bytes = in_private;
   failure.other_streams_free_bytes = of_streams;
-  const std::int64_t missing = failure.asked_bytes - failure.device_free_bytes;
+  const std::int64_t missing = segment_bytes(failure.asked_bytes) - failure.device_free_bytes;
+  if (missing <= 0) return;  // the device had room, so something else was in the way
   failure.cause = usable >= missing ? FailureCause::fragmented
                   : usable + of_streams + failure.pending_bytes >= missing
                       ? FailureCause::other_streams
@@ -115,7 +125,11 @@ std::string advice_on(const Failure& failure) {
     case FailureCause::unknown:
       break;
   }
-  return "the file does not say what was reserved";
+  return failure.reserved_bytes
+             ? "the device had room for it; look for a limit of the process "
+               "(torch.cuda.set_per_process_memory_fraction), or for another process that used the "
+               "memory meanwhile"
+             : "the file does not say what was reserved";
 }
 
 }  // namespace tbtrace::snapshots

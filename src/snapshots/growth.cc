@@ -28,7 +28,9 @@ std::vector<Moment> ends_of_ranges(const DeviceReplay& replay, std::string_view 
   for (const Annotation& annotation : data.annotations) {
     if (!annotation.is_end || annotation.device != replay.device()) continue;
     if (!data.texts[annotation.name].starts_with(prefix)) continue;
-    moments.push_back(moment_at(replay, annotation.time_us));
+    // What was held before the first entry is not known.
+    const Moment moment = moment_at(replay, annotation.time_us);
+    if (moment > 0) moments.push_back(moment);
   }
   return moments;
 }

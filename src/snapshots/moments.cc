@@ -13,6 +13,8 @@ std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, std::strin
   if (name == "oom" && !has_failed) return std::nullopt;
   if (name == "end") return ChosenMoment{"end", replay.end()};
   if (name != "peak" && has_failed) return ChosenMoment{"oom", replay.out_of_memory().back()};
+  // Without entries only the end is known.
+  if (replay.end() == 0) return ChosenMoment{"end", 0};
   return ChosenMoment{"peak", replay.peak()};
 }
 

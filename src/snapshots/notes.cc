@@ -43,10 +43,14 @@ std::string moment_sentence(const DeviceReplay& replay, const ChosenMoment& chos
   std::string text = device_text(replay) + " had " +
                      bytes_text(replay.allocated_at(chosen.moment)) + " allocated " + what;
   if (replay.end() > 0 && chosen.name != "end") {
-    text += ", " +
-            writers::weight_text(
-                std::max<std::int64_t>(time_of_moment_ns(replay, chosen.moment), 0), "ns") +
-            " after the recording began";
+    text +=
+        ", " +
+        writers::weight_text(
+            std::max<std::int64_t>(chosen.name == "oom" ? time_ns(replay, chosen.moment)
+                                                        : time_of_moment_ns(replay, chosen.moment),
+                                   0),
+            "ns") +
+        " after the recording began";
   }
   if (const auto reserved = replay.reserved_at(chosen.moment)) {
     text += "; the allocator had reserved " + bytes_text(*reserved);

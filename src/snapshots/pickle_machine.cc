@@ -380,10 +380,26 @@ PickleMachine::Step PickleMachine::take_items(std::size_t from) {
   return Step::next;
 }
 
+/// A list of one value is written without a mark: where a list or dict stands in the place of a
+/// key, it is the value of the list before it.
+void PickleMachine::append_pending(std::size_t from) {
+  while (stack_.size() >= from + 3 && (stack_.size() - from) % 2 == 1) {
+    const Value& around = stack_[stack_.size() - 2];
+    const Kind last = stack_.back().kind;
+    if (around.kind != Kind::open_list || (last != Kind::open_list && last != Kind::open_dict)) {
+      return;
+    }
+    const Value value = settled(stack_.back());
+    assembly_.append(static_cast<std::uint32_t>(around.bits), std::span(&value, 1));
+    stack_.pop_back();
+  }
+}
+
 void PickleMachine::close_all() {
   while (!marks_.empty()) {
     const std::size_t from = std::min(marks_.back(), stack_.size());
     marks_.pop_back();
+    if (from > 0 && stack_[from - 1].kind == Kind::open_dict) append_pending(from);
     settle_from(from);
     if (from > 0) {
       Value& around = stack_[from - 1];

@@ -59,6 +59,7 @@ class PickleMachine {
   /// that is being filled.
   bool settle_on_stack(const Value& open);
   void remember(std::uint64_t place, const Value& value);
+  void append_pending(std::size_t from);
   void close_all();
 
   PickleBytes& bytes_;

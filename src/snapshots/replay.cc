@@ -48,6 +48,15 @@ void DeviceReplay::find_segments() {
                     [&](std::uint32_t each) { return data_->segments[each].address; });
 }
 
+bool DeviceReplay::has_pending_blocks() const {
+  bool any = false;
+  for (const std::uint32_t segment : segments_) {
+    data_->segments[segment].blocks.for_each(
+        [&](std::uint32_t row) { any = any || data_->blocks[row].state == BlockState::pending; });
+  }
+  return any;
+}
+
 void DeviceReplay::replay() {
   const Entries& entries = data_->entries;
   bool any_requested = false;
@@ -56,7 +65,8 @@ void DeviceReplay::replay() {
     any_requested = any_requested || entries.action[row] == Action::free_requested;
     any_completed = any_completed || entries.action[row] == Action::free_completed;
   });
-  frees_are_requests_ = any_requested && !any_completed;
+  // A block that waits shows that memory is not free when that is asked for.
+  frees_are_requests_ = any_requested && !any_completed && !has_pending_blocks();
   IdMap live;  // by address
   std::uint32_t place = 0;
   trace_->for_each([&](std::uint32_t row) {

@@ -80,6 +80,7 @@ class DeviceReplay {
  private:
   void find_segments();
   void replay();
+  bool has_pending_blocks() const;
   void take_blocks();
   void find_peak();
 

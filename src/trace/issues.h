@@ -121,8 +121,7 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
      "the pickle makes no sense from here on; everything before was read; copy the file again"},
     {"snapshot_row_unreadable", Severity::data_loss,
      "these entries, blocks or segments have an action, address or size that is missing or "
-     "unknown, "
-     "and were left out; see docs/formats/memory_snapshot.md"},
+     "unknown, and were skipped; see docs/formats/memory_snapshot.md"},
 }};
 
 class IssueLog {

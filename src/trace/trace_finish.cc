@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ std::vector<Step> engine_steps(const TraceData& data, const EventsWithoutTimes& 
   std::unordered_map<StringId, const IterationName*> engines;  // by name of a range
   std::vector<Step> steps;
   const IterationName* engine = nullptr;
+  std::unordered_set<std::int64_t> numbers;
   bool all_numbered = true;
   for (const EventId event : data.by_start) {
     const std::size_t row = index(event);
@@ -43,11 +45,14 @@ std::vector<Step> engine_steps(const TraceData& data, const EventsWithoutTimes& 
     if (!steps.empty()) {
       const std::size_t last = index(steps.back().event);
       if (known->second != engine || data.track[row] != data.track[last]) return {};
-      if (data.start_ns[row] < data.start_ns[last] + data.duration_ns[last]) continue;
+      const std::int64_t last_end = data.start_ns[last] + data.duration_ns[last];
+      const bool is_inside = data.start_ns[row] + data.duration_ns[row] <= last_end;
+      if (data.start_ns[row] < last_end && !is_inside) return {};
+      if (data.start_ns[row] < last_end) continue;
     }
     engine = known->second;
     const auto number = iteration_number(*engine, text_of(name));
-    all_numbered = all_numbered && number;
+    all_numbered = all_numbered && number && numbers.insert(*number).second;
     steps.push_back({number.value_or(0), event});
   }
   for (std::size_t step = 0; !all_numbered && step < steps.size(); ++step) {

@@ -27,6 +27,7 @@ DOCUMENTS = pathlib.Path()
 SOUND = pathlib.Path(__file__).resolve().parents[1] / "data/stacks.json"
 PARTIAL = SOUND.with_name("two_ranks.tbp")
 # Options that need others.
+SNAPSHOT = SOUND.parent / "failed_training.pickle"
 GOES_WITH = {("ops", "--stack-source"): ("--group-by-stack-n", "3"), ("diff", "--weight"): ("--format", "svg")}
 VALUES = {
     ("ops", "--format"): ["text", "csv", "json", "md"],
@@ -182,10 +183,12 @@ class Completions(unittest.TestCase):
             inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
+                    is_of_snapshots = option.name in ("--at", "--by") or value in ("oom", "segments", "growth")
+                    chosen = [str(SNAPSHOT)] * len(inputs) if is_of_snapshots else inputs
                     output = self.folder / f"output{tried}"
                     tried += 1
                     others = GOES_WITH.get((verb, option.name), ())
-                    result = subprocess.run([PROGRAM, verb, *inputs, option.name, value, *others, "-o", output],
+                    result = subprocess.run([PROGRAM, verb, *chosen, option.name, value, *others, "-o", output],
                                             capture_output=True, text=True, timeout=60)
                     if not re.search("it was built without (cairo|protobuf)|libcairo", result.stderr):
                         self.assertEqual(result.returncode, 0, result.stderr)

@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import statistics
 import subprocess
 import tempfile
 
@@ -217,10 +218,10 @@ def expected(server, by_batch):
         known = all(step.tokens is not None for step in steps)
         rows[key] = {
             "steps": len(group), "tokens": sum(step.tokens for step in steps) if known else None,
-            "duration_ns": 1000 * sum(durations), "duration_median_ns": 1000 * percentile(durations, 0.5),
+            "duration_ns": 1000 * sum(durations), "duration_median_ns": 1000 * statistics.median_low(durations),
             "duration_p90_ns": 1000 * percentile(durations, 0.9), "duration_p99_ns": 1000 * percentile(durations, 0.99),
-            "gap_median_ns": 1000 * percentile(gaps, 0.5) if gaps else 0,
-            "host_median_ns": 1000 * percentile([step.end - step.start for step in steps], 0.5),
+            "gap_median_ns": 1000 * statistics.median_low(gaps) if gaps else 0,
+            "host_median_ns": 1000 * statistics.median_low([step.end - step.start for step in steps]),
             "launches_per_step": len(launches) / len(group), "launch_mean_ns": 1000 * sum(launches) / len(launches),
             "gpu_utilization": sum(busy for *_, busy in group) / sum(durations)}
     return rows

@@ -67,7 +67,9 @@ constexpr PhaseColumn kColumns[] = {
         "duration_ns",
         "of all of them; a step begins when the one before has ended on the device, and lasts "
         "until its own work there has ended"),
-    PhaseColumn::of<&ServingPhase::duration_median_ns>("duration_median_ns", "of a step", 5),
+    PhaseColumn::of<&ServingPhase::duration_median_ns>(
+        "duration_median_ns",
+        "of a step; medians are, of an even number, the lower one of the two in the middle", 5),
     PhaseColumn::of<&ServingPhase::duration_p90_ns>("duration_p90_ns", "as numpy.percentile()"),
     PhaseColumn::of<&ServingPhase::duration_p99_ns>("duration_p99_ns", "the same", 6),
     PhaseColumn::of<&ServingPhase::tokens>(
@@ -120,8 +122,18 @@ Result<AnalysisReport> serving_report(const Trace& trace, const OptionValues& va
     return read;
   }
   const bool only_steady = values.text("window") == "steady";
-  const ServingPhases phases = serving_phases(
-      trace, {.by_batch = values.text("group_by") != "kind", .only_steady = only_steady});
+  const StepBreakdown breakdown = step_breakdown(trace);
+  const ServingPhases phases = serving_phases(trace, breakdown,
+                                              {.by_batch = values.text("group_by") != "kind",
+                                               .only_steady = only_steady,
+                                               .steps = values.steps()});
+  if (values.steps() && phases.phases.empty()) {
+    // The reason is the same as for the table of steps.
+    if (Result<AnalysisReport> steps = steps_report(trace, breakdown, values.steps());
+        !steps.ok()) {
+      return steps.status();
+    }
+  }
   AnalysisReport report;
   report.schema = analyses::serving_table().schema;
   std::vector<PhaseRow> rows;
@@ -131,6 +143,10 @@ Result<AnalysisReport> serving_report(const Trace& trace, const OptionValues& va
   report.notes = analyses::work_time_notes(trace);
   if (!rows.empty()) {
     if (only_steady) report.notes.push_back(steady_text(phases));
+    if (breakdown.dropped_steps > 0) report.notes.push_back(dropped_steps_text(breakdown));
+    for (const UnfinishedStep& step : breakdown.unfinished_steps) {
+      report.notes.push_back(unfinished_step_text(step));
+    }
     report.notes.emplace_back(
         "A trace has steps, not requests: the time to first token and the latency of a request "
         "are not in it.");
@@ -176,10 +192,10 @@ TensorRT-LLM give to their iterations.
                    {"tbtrace serving trace.json.gz --group-by kind", "prefill against decode"},
                    {"tbtrace serving traces/ --window steady --format csv -o serving.csv",
                     "the steady state of all ranks, for a spreadsheet"}},
-      .no_rows = {"the trace has no iterations of vLLM, SGLang, ATOM or TensorRT-LLM"},
+      .no_rows = {"the trace has no iterations of vLLM, SGLang, ATOM or TensorRT-LLM that ran one "
+                  "after the other on one thread, and ended"},
       .in_partials = InPartials::no,
-      .make = serving_report,
-      .of_part = true};
+      .make = serving_report};
   return kTable;
 }
 

@@ -49,9 +49,11 @@ class Phases {
          const std::vector<IterationFacts>& facts, bool by_batch)
       : trace_(trace), breakdown_(breakdown), facts_(facts), by_batch_(by_batch) {}
 
-  void add_steps(std::size_t first, std::size_t end) {
+  void add_steps(std::size_t first, std::size_t end, const std::optional<StepRange>& chosen) {
     phase_of_.resize(breakdown_.steps.size(), nullptr);
-    for (std::size_t step = first; step < end; ++step) add(step);
+    for (std::size_t step = first; step < end; ++step) {
+      if (!chosen || chosen->contains(breakdown_.steps[step].number)) add(step);
+    }
   }
 
   /// Launches and kernels of the steps.
@@ -95,11 +97,11 @@ class Phases {
       ServingPhase& row = phase.row;
       row.steps = phase.durations.size();
       std::ranges::sort(phase.durations);
-      row.duration_median_ns = quantile(phase.durations, 0.5);
+      row.duration_median_ns = median_of(phase.durations);
       row.duration_p90_ns = quantile(phase.durations, 0.9);
       row.duration_p99_ns = quantile(phase.durations, 0.99);
-      row.gap_median_ns = median(phase.gaps);
-      row.host_median_ns = median(phase.hosts);
+      row.gap_median_ns = phase.gaps.empty() ? 0 : median_of(std::move(phase.gaps));
+      row.host_median_ns = median_of(std::move(phase.hosts));
       const auto most = std::ranges::max_element(phase.kernels, {}, [&](const auto& kernel) {
         return std::pair(kernel.second, trace_.string(kernel.first));
       });
@@ -121,12 +123,6 @@ class Phases {
     std::unordered_map<StringId, std::int64_t> kernels;  // time by name
   };
   using Key = std::pair<IterationKind, std::optional<std::int64_t>>;
-
-  static double median(std::vector<std::int64_t>& values) {
-    if (values.empty()) return 0;
-    std::ranges::sort(values);
-    return quantile(values, 0.5);
-  }
 
   void add(std::size_t number) {
     const StepTime& step = breakdown_.steps[number];
@@ -173,11 +169,7 @@ ServingPhases serving_phases(const Trace& trace, const StepBreakdown& breakdown,
   ServingPhases result;
   if (!breakdown.has_steps()) return result;
   const std::vector<IterationFacts> facts = analyses::facts_of_steps(trace, breakdown.steps);
-  const bool is_of_engine =
-      has_engine_steps(trace) || std::ranges::any_of(facts, [](const IterationFacts& step) {
-        return step.kind != IterationKind::unknown;
-      });
-  if (!is_of_engine) return result;
+  if (!has_iterations(trace)) return result;
   result.steps = breakdown.steps.size();
   std::pair<std::size_t, std::size_t> taken = {0, facts.size()};
   if (const auto run = options.only_steady ? steady_run(facts) : std::nullopt) {
@@ -186,7 +178,7 @@ ServingPhases serving_phases(const Trace& trace, const StepBreakdown& breakdown,
         StepRange{breakdown.steps[taken.first].number, breakdown.steps[taken.second - 1].number};
   }
   Phases phases(trace, breakdown, facts, options.by_batch);
-  phases.add_steps(taken.first, taken.second);
+  phases.add_steps(taken.first, taken.second, options.steps);
   phases.add_work();
   result.phases = phases.finish();
   return result;

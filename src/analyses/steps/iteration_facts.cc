@@ -14,6 +14,9 @@ namespace {
 
 using Count = std::optional<std::int64_t>;
 
+/// No batch has as many tokens; counters of 32 bits that overflowed may say so.
+constexpr std::int64_t kMostCounted = 1'000'000'000'000;
+
 /// Reads a text from its beginning.
 class Scan {
  public:
@@ -29,7 +32,8 @@ class Scan {
     std::size_t digits = 0;
     while (digits < rest_.size() && is_digit(rest_[digits])) ++digits;
     const Count value = parse_integer(rest_.substr(0, digits));
-    if (value) rest_.remove_prefix(digits);
+    if (!value || *value > kMostCounted) return std::nullopt;
+    rest_.remove_prefix(digits);
     return value;
   }
 
@@ -57,9 +61,7 @@ Count field(std::string_view name, std::string_view key) {
 }
 
 Count sum(const Count& a, const Count& b) {
-  // Names are what a program made of its counters, so that sums of two do not overflow.
-  constexpr std::int64_t kMost = std::int64_t{1} << 61;
-  if (!a || !b || *a > kMost || *b > kMost) return std::nullopt;
+  if (!a || !b) return std::nullopt;
   return *a + *b;
 }
 
@@ -179,6 +181,13 @@ std::optional<IterationFacts> facts_of_tensorrt(std::string_view name) {
 
 constexpr std::array kEngines = {facts_of_vllm, facts_of_sglang, facts_of_atom, facts_of_tensorrt};
 
+/// Of two iterations in one step of the profiler.
+IterationFacts joined(const IterationFacts& one, const IterationFacts& other) {
+  return {one.kind == other.kind ? one.kind : IterationKind::unknown,
+          one.requests == other.requests ? one.requests : std::nullopt,
+          sum(one.tokens, other.tokens), std::max(one.padded_requests, other.padded_requests)};
+}
+
 /// The iterations of engines, by start, each with the first of those inside each other.
 std::vector<EventId> iterations_of(const Trace& trace) {
   std::vector<EventId> iterations;
@@ -215,10 +224,13 @@ std::vector<IterationFacts> facts_of_steps(const Trace& trace, std::span<const S
   const auto start_of = [&](EventId event) { return trace.events().start_ns(event); };
   for (std::size_t step = 0; step < steps.size() && !iterations.empty(); ++step) {
     if (steps[step].is_whole_trace()) continue;
-    const auto first =
-        std::ranges::lower_bound(iterations, steps[step].host_start_ns, {}, start_of);
-    if (first == iterations.end() || start_of(*first) >= steps[step].host_end_ns) continue;
-    all[step] = iteration_facts(trace.name(*first));
+    auto next = std::ranges::lower_bound(iterations, steps[step].host_start_ns, {}, start_of);
+    bool is_first = true;
+    for (; next != iterations.end() && start_of(*next) < steps[step].host_end_ns; ++next) {
+      const IterationFacts facts = iteration_facts(trace.name(*next));
+      all[step] = is_first ? facts : joined(all[step], facts);
+      is_first = false;
+    }
   }
   return all;
 }

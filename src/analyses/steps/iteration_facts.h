@@ -36,8 +36,9 @@ IterationFacts iteration_facts(std::string_view name);
 using IterationGroup = std::pair<IterationKind, std::optional<std::int64_t>>;
 inline IterationGroup group_of(const IterationFacts& facts) { return {facts.kind, facts.requests}; }
 
-/// Of each step: by its own name, else by the first iteration of an engine that began in it, as
-/// where the engine also calls the profiler's step().
+/// Of each step: by its own name, else by the iterations of an engine that began in it, as where
+/// the engine also calls the profiler's step(). Of several, the tokens are added up, and what
+/// differs is unknown.
 std::vector<IterationFacts> facts_of_steps(const Trace& trace, std::span<const StepTime> steps);
 
 }  // namespace tbtrace::analyses

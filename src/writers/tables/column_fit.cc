@@ -26,8 +26,9 @@ constexpr std::string_view kMark = "...";
 
 /// A place in code, `/home/me/model.py(12): forward` or `/home/me/model.py`, by its indices.
 struct CodePlaceParts {
-  std::size_t file = 0;  ///< where the file's name begins
-  std::size_t end = 0;   ///< after it and its line
+  std::size_t file = 0;      ///< where the file's name begins
+  std::size_t name_end = 0;  ///< after the name, where `(12)` begins
+  std::size_t end = 0;       ///< after it and its line
 };
 
 std::optional<CodePlaceParts> parts_of_place(std::string_view text) {
@@ -43,7 +44,7 @@ std::optional<CodePlaceParts> parts_of_place(std::string_view text) {
   }
   if (file_end > text.size()) return std::nullopt;
   const std::size_t separator = text.substr(0, file_end).find_last_of("/\\");
-  return CodePlaceParts{separator == std::string_view::npos ? 0 : separator + 1, end};
+  return CodePlaceParts{separator == std::string_view::npos ? 0 : separator + 1, file_end, end};
 }
 
 std::string without_middle(const std::string& text, std::size_t width) {
@@ -97,6 +98,15 @@ std::string cut_middle(const std::string& text, std::size_t width) {
   }
   if (place_length <= width) return place;
   const std::string line = text.substr(parts->file, parts->end - parts->file);
+  // The name of a file can be told from its beginning, a line not without its number.
+  const std::string number = text.substr(parts->name_end, parts->end - parts->name_end);
+  constexpr std::size_t kLeastName = 4;
+  if (!number.empty() && utf8_length(line) + kMark.size() > width &&
+      number.size() + kMark.size() + kLeastName <= width) {
+    const std::string name = text.substr(parts->file, parts->name_end - parts->file);
+    return std::string(utf8_prefix(name, width - kMark.size() - number.size())) +
+           std::string(kMark) + number;
+  }
   if (utf8_length(line) + kMark.size() > width) return without_middle(place, width);
   return std::string(utf8_prefix(place, width - kMark.size())) + std::string(kMark);
 }

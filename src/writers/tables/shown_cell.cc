@@ -32,6 +32,7 @@ constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"mfu", Unit::share, true},
     {"hfu", Unit::share, true},
     {"flops_per_s", Unit::rate, true},
+    {"tokens_per_s", Unit::amount, true},
     {"flops_per_step", Unit::amount, true},
     {"macs_in_steps", Unit::amount, true},
     {"flops_in_steps", Unit::amount, true},

@@ -82,11 +82,11 @@ TEST(ServingPhases, AreByKindAndBatch) {
   const ServingPhase& decode = phases.phases[2];
   EXPECT_THAT(decode.requests, Optional(8));
   EXPECT_EQ(decode.duration_ns, 180 * kUs);
-  EXPECT_DOUBLE_EQ(decode.duration_median_ns, 90 * kUs);
+  EXPECT_EQ(decode.duration_median_ns, 90 * kUs);
   EXPECT_THAT(decode.tokens, Optional(16));
   EXPECT_EQ(decode.kernel_ns, (20 + 10 + 20 + 11) * kUs);
-  EXPECT_DOUBLE_EQ(decode.gap_median_ns, 10 * kUs);
-  EXPECT_DOUBLE_EQ(decode.host_median_ns, 90 * kUs);
+  EXPECT_EQ(decode.gap_median_ns, 10 * kUs);
+  EXPECT_EQ(decode.host_median_ns, 90 * kUs);
   EXPECT_EQ(decode.launches, 2);  // each of a graph with two kernels
   EXPECT_EQ(decode.launch_ns, 10 * kUs);
   EXPECT_EQ(decode.kernel, "attention");

@@ -44,7 +44,8 @@ TEST(CutMiddle, KeepsTheFileAndTheLineOfAPlace) {
   EXPECT_EQ(cut_middle(place, 40), "....9/torch/nn/functional.py(1296): relu");
   EXPECT_EQ(cut_middle(place, 28), "...functional.py(1296): relu");
   EXPECT_EQ(cut_middle(place, 24), "functional.py(1296): ...");
-  EXPECT_EQ(cut_middle(place, 14), "functio...relu") << "no room for the line";
+  EXPECT_EQ(cut_middle(place, 14), "funct...(1296)") << "a line is not without its number";
+  EXPECT_EQ(cut_middle(place, 12), "funct...relu") << "no room for the number";
   EXPECT_EQ(cut_middle("C:\\code\\model.py(12): forward", 24), "...model.py(12): forward");
   EXPECT_EQ(cut_middle("/home/me/code/train.py", 14), "...de/train.py");
   EXPECT_EQ(cut_middle("a/bcdefghijklmno", 12), "a/bcd...lmno") << "not a place";
