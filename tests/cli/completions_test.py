@@ -27,7 +27,7 @@ DOCUMENTS = pathlib.Path()
 SOUND = pathlib.Path(__file__).resolve().parents[1] / "data/stacks.json"
 PARTIAL = SOUND.with_name("two_ranks.tbp")
 # Options that need others.
-SNAPSHOT = SOUND.parent / "failed_training.pickle"
+SNAPSHOTS = [str(SOUND.parent / name) for name in ("failed_training.pickle", "memory_snapshot.pickle")]
 GOES_WITH = {("ops", "--stack-source"): ("--group-by-stack-n", "3"), ("diff", "--weight"): ("--format", "svg")}
 VALUES = {
     ("ops", "--format"): ["text", "csv", "json", "md"],
@@ -183,8 +183,9 @@ class Completions(unittest.TestCase):
             inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
-                    is_of_snapshots = option.name in ("--at", "--by") or value in ("oom", "segments", "growth")
-                    chosen = [str(SNAPSHOT)] * len(inputs) if is_of_snapshots else inputs
+                    is_of_snapshots = verb in ("memory", "diff") and (
+                        option.name in ("--at", "--by") or value in ("oom", "segments", "growth"))
+                    chosen = SNAPSHOTS[:len(inputs)] if is_of_snapshots else inputs
                     output = self.folder / f"output{tried}"
                     tried += 1
                     others = GOES_WITH.get((verb, option.name), ())
