@@ -93,6 +93,29 @@ def by_line(state):
     return {line: size for line, size in sums.items() if size}
 
 
+START = 1 << 32
+
+
+def entry(action, address, size, time, line=1, **more):
+    frames = [{"filename": "train.py", "line": line, "name": "step"}]
+    return {"action": action, "device_free" if action == "oom" else "addr": address, "size": size, "stream": 0,
+            "time_us": time, "frames": frames} | more
+
+
+def block(address, size, state="active_allocated", line=1):
+    return {"address": address, "size": size, "requested_size": size, "state": state,
+            "frames": [{"filename": "train.py", "line": line, "name": "step"}]}
+
+
+def of_one_segment(blocks, entries, annotations=()):
+    """Blocks beside each other from START on."""
+    size = sum(each["size"] for each in blocks)
+    segment = {"device": 0, "address": START, "total_size": size, "stream": 0, "segment_type": "large",
+               "segment_pool_id": (0, 0), "is_expandable": False, "frames": [], "blocks": blocks}
+    return {"segments": [segment], "device_traces": [entries], "allocator_settings": {},
+            "external_annotations": list(annotations)}
+
+
 class MemorySnapshots(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -319,6 +342,51 @@ class MemorySnapshots(unittest.TestCase):
         damaged[len(made) // 2:len(made) // 2 + 64] = b"\xff" * 64
         run = self.run_program("memory", self.written(bytes(damaged)))
         self.assertIn("[pickle_damaged, 1 x", run.stderr)
+
+    def test_a_cut_trace_of_one_gpu_is_kept(self):
+        """Its list of traces has one value, which pickle writes without a mark."""
+        entries = [entry("alloc", START + number * MIB, MIB, number) for number in range(500)]
+        made = pickle.dumps({"segments": [], "device_traces": [entries]}, protocol=4)
+        run = self.run_program("memory", self.written(made[:len(made) * 9 // 10]), "--view", "allocations", "--format",
+                               "csv")
+        self.assertGreater(len(list(csv.DictReader(io.StringIO(run.stdout)))), 400)
+
+    def test_a_device_with_room_is_not_fragmented(self):
+        held = [block(START, 100 * MIB)]
+        for asked, free, cause in ((2048 * MIB, 61440 * MIB, "unknown"),  # a limit of the process
+                                   (2 * MIB, 15 * MIB, "full"),  # asks the device for a segment of 20 MiB
+                                   (50 * MIB, MIB, "full")):
+            path = self.written(of_one_segment(held, [entry("alloc", START, 100 * MIB, 1),
+                                                      entry("oom", free, asked, 5_000_001)]))
+            row, = self.rows(path, "--view", "oom")
+            self.assertEqual(row["cause"], cause)
+        self.assertIn("5.000 s after", self.run_program("summary", path).stdout)
+
+    def test_a_leak_shows_in_a_ring_that_lost_its_beginning(self):
+        """Annotations are kept, entries before the last four steps are not."""
+        blocks = [block(START + step * 10 * MIB, 10 * MIB, line=7) for step in range(10)]
+        entries = [entry("alloc", START + step * 10 * MIB, 10 * MIB, 1000 * step + 100, 7) for step in range(6, 10)]
+        ranges = [{"name": f"ProfilerStep#{step}", "stage": stage, "device": 0, "time_us": 1000 * step + at}
+                  for step in range(10) for stage, at in (("START", 1), ("END", 900))]
+        row, = self.rows(self.written(of_one_segment(blocks, entries, ranges)), "--view", "growth")
+        self.assertEqual(row["growth_per_step_bytes"], 10 * MIB)
+
+    def test_memory_that_waits_for_a_stream_is_counted_once(self):
+        made = of_one_segment([block(START, 10 * MIB, "active_pending_free")],
+                              [entry("alloc", START, 10 * MIB, 1), entry("free_requested", START, 10 * MIB, 2)])
+        row, = self.rows(self.written(made), "--view", "peak")
+        self.assertEqual((row["peak_bytes"], row["before_bytes"]), (10 * MIB, 0))
+
+    def test_two_snapshots_are_compared_at_the_same_moment(self):
+        held = [block(START, 60 * MIB), block(START + 60 * MIB, 30 * MIB, "inactive")]
+        entries = [entry("alloc", START, 60 * MIB, 1), entry("alloc", START + 60 * MIB, 30 * MIB, 2),
+                   entry("free_requested", START + 60 * MIB, 30 * MIB, 3),
+                   entry("free_completed", START + 60 * MIB, 30 * MIB, 3)]
+        before = self.written(of_one_segment(held, entries), "before.pickle")
+        after = self.written(of_one_segment(held, [*entries, entry("oom", 0, 500 * MIB, 4)]), "after.pickle")
+        run = self.run_program("diff", before, after)
+        self.assertRegex(run.stdout, r"0 bytes +90.00 MiB +90.00 MiB")
+        self.assertIn("Both at their peaks", run.stdout)
 
     def test_pickles_that_run_code_are_refused(self):
         class Harmful:

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -83,6 +85,36 @@ TEST(StepsOfEngines, AreNotOtherAnnotations) {
   EXPECT_THAT(steps_of({"step[3]", "step[DECODE]", "decode[x]", "prefill", "execute_model"}),
               IsEmpty());
   EXPECT_THAT(steps_of({"step[DECODE bs=1]", "decode[bs=1 tok=1 d=1]"}), IsEmpty());
+}
+
+TEST(StepsOfEngines, AreNumberedInOrderIfNumbersComeAgain) {
+  const auto step = [](int number) {
+    return "[Executor] _forward_step " + std::to_string(number) + ": 0 ctx reqs, 1 gen reqs";
+  };
+  const std::vector<std::string> names = {step(5), step(6), step(5)};
+  EXPECT_THAT(steps_of({names.begin(), names.end()}), ElementsAre(0, 1, 2));
+}
+
+TEST(StepsOfEngines, AreNotRangesThatOverlapInPart) {
+  TraceBuilder builder;
+  for (const std::int64_t start : {0, 10, 20}) {
+    fixtures::add(builder, {.category = "user_annotation",
+                            .name = "step[DECODE bs=1]",
+                            .start = start,
+                            .duration = 15});
+  }
+  const Trace trace = fixtures::finished(builder);
+  EXPECT_THAT(trace.steps(), IsEmpty());
+}
+
+TEST(StepsOfEngines, HaveNumbersOfTheJobIfTheirNamesDo) {
+  for (const auto& [name, has] :
+       {std::pair("[Executor] _forward_step 7: 0 ctx reqs, 1 gen reqs", true),
+        std::pair("step[DECODE bs=1]", false), std::pair("ProfilerStep#3", true)}) {
+    TraceBuilder builder;
+    fixtures::add(builder, {.category = "user_annotation", .name = name, .duration = 5});
+    EXPECT_EQ(has_numbers_of_job(fixtures::finished(builder)), has) << name;
+  }
 }
 
 TEST(StepsOfEngines, GiveWayToThoseOfTheProfiler) {

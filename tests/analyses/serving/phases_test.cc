@@ -127,6 +127,22 @@ TEST(ServingPhases, OfTheSteadyStateAreTheLongestRunOfLargeBatches) {
   EXPECT_EQ(steady.steps, batches.size());
 }
 
+/// The device runs behind the host: a step begins there when the one before has ended.
+TEST(ServingPhases, OfChosenStepsHaveTheTimesOfTheWholeRecording) {
+  TraceBuilder builder;
+  for (int step = 0; step < 5; ++step) {
+    add_step(builder, decode_of(8), 20 * step, 20);
+    add_launch(builder, 20 * step + 5, 1 + step);
+    add_kernel(builder, "gemm", 100 + 200 * step, 200, 1 + step);
+  }
+  const Trace trace = fixtures::finished(builder);
+  const ServingPhases chosen = serving_phases(trace, {.steps = StepRange{2, 3}});
+  ASSERT_EQ(chosen.phases.size(), 1);
+  EXPECT_EQ(chosen.phases[0].steps, 2);
+  EXPECT_EQ(chosen.phases[0].duration_ns, 400 * kUs);
+  EXPECT_EQ(chosen.phases[0].kernel_ns, 400 * kUs);
+}
+
 TEST(ServingPhases, WithoutASteadyStateAreOfAllSteps) {
   const Trace trace = of_engine();
   const ServingPhases phases = serving_phases(trace, {.only_steady = true});

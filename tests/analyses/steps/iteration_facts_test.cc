@@ -112,5 +112,23 @@ TEST(IterationFacts, OfAProfilersStepAreThoseOfTheIterationInIt) {
   EXPECT_EQ(facts[1].kind, IterationKind::unknown);
 }
 
+TEST(IterationFacts, OfSeveralIterationsInAStepAreAddedUp) {
+  TraceBuilder builder;
+  add(builder,
+      {.category = "user_annotation", .name = "ProfilerStep#3", .start = 0, .duration = 100});
+  add(builder,
+      {.category = "user_annotation", .name = "step[DECODE bs=4]", .start = 10, .duration = 20});
+  add(builder, {.category = "user_annotation",
+                .name = "step[EXTEND bs=4 toks=100]",
+                .start = 40,
+                .duration = 20});
+  const Trace trace = finished(builder);
+  const std::vector<IterationFacts> facts = facts_of_steps(trace, step_breakdown(trace).steps);
+  ASSERT_EQ(facts.size(), 1);
+  EXPECT_EQ(facts[0].kind, IterationKind::unknown);
+  EXPECT_EQ(facts[0].requests, 4);
+  EXPECT_EQ(facts[0].tokens, 104);
+}
+
 }  // namespace
 }  // namespace tbtrace::analyses
