@@ -129,13 +129,6 @@ bool has_iterations(const Trace& trace) {
          });
 }
 
-bool has_numbers_of_job(const Trace& trace) {
-  if (!has_engine_steps(trace)) return true;
-  const Step& first = trace.steps().front();
-  const std::string_view name = trace.name(first.event);
-  return iteration_number(*step_of_engine(name), name) == first.number;
-}
-
 bool has_engine_steps(const Trace& trace) {
   return !trace.steps().empty() && !is_step_name(trace.name(trace.steps().front().event));
 }

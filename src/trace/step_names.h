@@ -67,10 +67,6 @@ std::optional<std::int64_t> iteration_number(const IterationName& iteration, std
 /// The row of the engine whose iterations are annotated so and are steps; null if there is none.
 const IterationName* step_of_engine(std::string_view annotation);
 
-/// Whether steps of the same number are the same step in the recordings of all ranks: not if they
-/// are numbered from the beginning of the recording.
-bool has_numbers_of_job(const Trace& trace);
-
 /// Whether a range of a trace is an iteration of an engine, whatever its steps are.
 bool has_iterations(const Trace& trace);
 

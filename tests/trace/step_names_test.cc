@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -105,16 +104,6 @@ TEST(StepsOfEngines, AreNotRangesThatOverlapInPart) {
   }
   const Trace trace = fixtures::finished(builder);
   EXPECT_THAT(trace.steps(), IsEmpty());
-}
-
-TEST(StepsOfEngines, HaveNumbersOfTheJobIfTheirNamesDo) {
-  for (const auto& [name, has] :
-       {std::pair("[Executor] _forward_step 7: 0 ctx reqs, 1 gen reqs", true),
-        std::pair("step[DECODE bs=1]", false), std::pair("ProfilerStep#3", true)}) {
-    TraceBuilder builder;
-    fixtures::add(builder, {.category = "user_annotation", .name = name, .duration = 5});
-    EXPECT_EQ(has_numbers_of_job(fixtures::finished(builder)), has) << name;
-  }
 }
 
 TEST(StepsOfEngines, GiveWayToThoseOfTheProfiler) {

@@ -24,7 +24,6 @@
 #include "jobs/collectives/ranks.h"
 #include "jobs/collectives/recorded.h"
 #include "trace/links.h"
-#include "trace/step_names.h"
 #include "wire/json_tree.h"
 #include "wire/stable_hash.h"
 
@@ -129,7 +128,6 @@ class RecordMaker {
   void find_steps() {
     steps_.assign(trace_.steps().begin(), trace_.steps().end());
     if (steps_.empty()) steps_ = analyses::inferred_steps(trace_);
-    has_numbers_of_job_ = tbtrace::has_numbers_of_job(trace_);
     std::ranges::sort(steps_, {}, [&](const Step& step) { return events_.start_ns(step.event); });
   }
 
@@ -192,8 +190,6 @@ class RecordMaker {
     name(part, one);
     measure(part, one);
     add_exposed(part, {events_.start_ns(one.event), end});
-    // Recordings of ranks may begin at different iterations.
-    if (!part.sequence && !has_numbers_of_job_) part.step.reset();
     record_.collectives.push_back(part);
   }
 
@@ -397,7 +393,6 @@ class RecordMaker {
   const Events& events_;
   const jobs::RecordedCollectives recorded_;
   std::vector<Step> steps_;
-  bool has_numbers_of_job_ = true;
   std::vector<TimeRange> computing_;
   std::map<TrackId, std::uint32_t> streams_;
   std::optional<std::uint32_t> only_group_;
