@@ -48,7 +48,8 @@ std::string colored_finding(std::string_view line) {
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), percent);
   const std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
   const std::size_t share_end = line.find("  ");
-  if (error != std::errc() || !rest.starts_with(" % of ") || share_end == line.npos) return {};
+  if (error != std::errc() || !rest.starts_with(" % of ") || share_end == std::string_view::npos)
+    return {};
   const std::size_t title_end = std::min(line.find(" [", share_end), line.size());
   return in(percent >= kCostly ? kYellow : kBold, line.substr(0, share_end)) + "  " +
          in(kBold, line.substr(share_end + 2, title_end - share_end - 2)) +
@@ -57,7 +58,7 @@ std::string colored_finding(std::string_view line) {
 
 std::string colored_line(std::string_view line) {
   const std::size_t start = line.find_first_not_of(' ');
-  if (start == line.npos) return std::string(line);
+  if (start == std::string_view::npos) return std::string(line);
   const std::string indent(line.substr(0, start));
   line.remove_prefix(start);
   for (const auto& [text, color] : kBeginnings) {

@@ -195,8 +195,9 @@ ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
 Status keep_steps(Trace& trace, const std::optional<StepRange>& steps) {
   if (!steps) return {};
   Result<Trace> part = trace_of_steps(trace, *steps);
-  if (part.ok()) trace = *std::move(part);
-  return part.status();
+  if (!part.ok()) return part.status();
+  trace = *std::move(part);
+  return {};
 }
 
 int run_each(const OpsOptions& ops, const StandardOptions& standard, const ReadOptions& reading,

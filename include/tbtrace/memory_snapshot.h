@@ -49,12 +49,12 @@ Result<MemorySnapshot> read_memory_snapshot(const std::string& path,
 
 /// The snapshots that inputs name: files, and those in folders by their names (`.pickle`, `.pkl`,
 /// also compressed), in natural order. Files that are named are taken whatever they contain.
-std::vector<std::string> find_memory_snapshots(const std::vector<std::string>& inputs);
+std::vector<std::string> find_memory_snapshots(const std::vector<std::string>& named);
 
 /// Rows of `tbtrace.memory_snapshot/1`. The options are those of table_of_schema() of that name;
 /// fails for others.
 Result<AnalysisReport> memory_snapshot_report(const MemorySnapshot& snapshot,
-                                              const OptionValues& options = {});
+                                              const OptionValues& given = {});
 
 /// What a snapshot says first, as sentences of one line each: what held the memory, why an
 /// allocation failed, what grows, what is missing.
@@ -64,6 +64,6 @@ std::vector<std::string> memory_snapshot_sentences(const MemorySnapshot& snapsho
 /// largest differences first. Both at the moment that the option `at` says, in the groups of `by`.
 Result<AnalysisReport> memory_snapshot_difference(const MemorySnapshot& before,
                                                   const MemorySnapshot& after,
-                                                  const OptionValues& options = {});
+                                                  const OptionValues& given = {});
 
 }  // namespace tbtrace

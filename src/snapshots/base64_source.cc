@@ -23,7 +23,7 @@ Result<std::size_t> Base64Source::read(std::span<char> buffer) {
   while (made == 0 && !is_at_end_) {
     // Four characters make three bytes, so that all that are made have room.
     const std::size_t most = std::min(text_.size(), buffer.size());
-    const Result<std::size_t> got = page_->read(std::span<char>(text_.data(), most));
+    Result<std::size_t> got = page_->read(std::span<char>(text_.data(), most));
     if (!got.ok()) return got;
     is_at_end_ = *got == 0;
     for (const char character : std::string_view(text_.data(), *got)) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "snapshots/categories.h"
@@ -35,7 +36,11 @@ struct HolderKey {
   std::optional<std::int64_t> stream;
   std::optional<std::string> pool;
 
-  auto operator<=>(const HolderKey&) const = default;
+  bool operator==(const HolderKey&) const = default;
+  bool operator<(const HolderKey& other) const {
+    return std::tie(line, category, stack, size, stream, pool) <
+           std::tie(other.line, other.category, other.stack, other.size, other.stream, other.pool);
+  }
 };
 
 struct Holder {

@@ -34,7 +34,7 @@ class Origins {
   const StackSigns& signs(std::uint32_t stack);
   /// All frames, innermost first, with ` < ` between them.
   std::string stack_text(std::uint32_t stack) const;
-  std::string frame_text(std::uint32_t frame) const;
+  std::string frame_text(std::uint32_t number) const;
 
   /// The folder that the paths of the user's own files begin with, which lines leave out.
   const std::string& folder() const { return folder_; }

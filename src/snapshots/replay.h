@@ -35,7 +35,7 @@ class DeviceReplay {
   Moment end() const { return static_cast<Moment>(trace_->size()); }
 
   const std::vector<Allocation>& allocations() const { return allocations_; }
-  bool is_alive(const Allocation& allocation, Moment moment) const {
+  static bool is_alive(const Allocation& allocation, Moment moment) {
     return (allocation.start == kNone || allocation.start < moment) &&
            (allocation.freed == kNone || allocation.freed >= moment);
   }

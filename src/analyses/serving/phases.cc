@@ -83,8 +83,7 @@ class Phases {
       launches.emplace_back(link.launch, &phase);
     }
     std::ranges::sort(launches);
-    const auto repeated = std::ranges::unique(launches);
-    launches.erase(repeated.begin(), repeated.end());
+    launches.erase(std::unique(launches.begin(), launches.end()), launches.end());
     for (const auto& [launch, phase] : launches) {
       ++phase->row.launches;
       add_bounded(phase->row.launch_ns, trace_.events().duration_ns(launch));

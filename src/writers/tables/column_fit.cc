@@ -90,7 +90,7 @@ std::string cut_middle(const std::string& text, std::size_t width) {
   if (length <= width) return text;
   const std::optional<CodePlaceParts> parts = parts_of_place(text);
   if (!parts) return without_middle(text, width);
-  const std::string place = text.substr(parts->file);
+  std::string place = text.substr(parts->file);
   const std::size_t place_length = utf8_length(place);
   if (place_length + kMark.size() <= width) {
     const std::string_view left = utf8_prefix(text, length - (width - kMark.size()));
