@@ -7,7 +7,7 @@ import subprocess
 class Reader:
     """Asks one process, and starts another where it died or did not answer."""
 
-    def __init__(self, program, timeout=120):
+    def __init__(self, program, timeout=280):
         self.program = str(program)
         self.timeout = timeout
         self.process = None
