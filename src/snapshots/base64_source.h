@@ -14,7 +14,7 @@ namespace tbtrace::snapshots {
 
 class Base64Source final : public io::ByteSource {
  public:
-  /// `page`: behind the quotation mark that the text begins with. The text ends with another.
+  /// `page` has to stand after the opening quotation mark; reading ends at the closing one.
   explicit Base64Source(std::unique_ptr<io::ByteSource> page) : page_(std::move(page)) {}
 
   Result<std::size_t> read(std::span<char> buffer) override;

@@ -13,11 +13,11 @@
 namespace tbtrace::snapshots {
 
 enum class FailureCause : std::uint8_t {
-  full,           ///< what is reserved is in use: there is no more memory
+  full,           ///< no free memory that the allocator holds would have been enough
   fragmented,     ///< enough is free for the request, in pieces that are too small
   other_streams,  ///< enough is free or about to be free, on other streams
   private_pools,  ///< enough is free in private pools
-  unknown,        ///< the file does not say what was reserved
+  unknown,        ///< the file does not say what was reserved, or the device had room
 };
 std::string_view cause_name(FailureCause cause);
 

@@ -14,13 +14,18 @@ class Ranges {
  public:
   void add(const ReservedRange& range) { ranges_.insert_or_assign(range.address, range); }
 
-  /// Expandable ranges that meet are one.
+  /// Expandable ranges that meet are one; entries may not say the pool.
   void join() {
     for (auto each = ranges_.begin(); each != ranges_.end();) {
       const auto next = std::next(each);
-      if (next != ranges_.end() && each->second.is_expandable && next->second.is_expandable &&
-          end_of(each->second) == next->first && each->second.pool == next->second.pool) {
-        each->second.size += next->second.size;
+      ReservedRange& range = each->second;
+      const bool is_one =
+          next != ranges_.end() && range.is_expandable && next->second.is_expandable &&
+          end_of(range) == next->first &&
+          (range.pool == next->second.pool || range.pool == 0 || next->second.pool == 0);
+      if (is_one) {
+        range.size += next->second.size;
+        range.pool = std::max(range.pool, next->second.pool);
         ranges_.erase(next);
       } else {
         each = next;
@@ -131,15 +136,19 @@ std::optional<ReservedMemory> reserved_memory(const DeviceReplay& replay, Moment
   }
   std::ranges::sort(used, {}, &Used::address);
   std::size_t next = 0;
+  std::uint64_t used_to = 0;  // blocks may reach into the next range
   for (std::uint32_t number = 0; number < memory.ranges.size(); ++number) {
     const ReservedRange& range = memory.ranges[number];
     const std::uint64_t end = range.address + static_cast<std::uint64_t>(range.size);
-    std::uint64_t free_from = range.address;
-    while (next < used.size() && used[next].address < range.address) ++next;
+    for (; next < used.size() && used[next].address < range.address; ++next) {
+      used_to = std::max(used_to, used[next].end);
+    }
+    std::uint64_t free_from = std::clamp(used_to, range.address, end);
     for (; next < used.size() && used[next].address < end; ++next) {
       if (used[next].address > free_from) {
         memory.gaps.push_back({static_cast<std::int64_t>(used[next].address - free_from), number});
       }
+      used_to = std::max(used_to, used[next].end);
       free_from = std::max(free_from, std::min(used[next].end, end));
       memory.allocations[number].push_back(used[next].allocation);
     }

@@ -40,7 +40,7 @@ class PickleBytes {
 
   /// Of the next byte.
   std::uint64_t position() const { return before_ + at_; }
-  /// Why there are no more bytes, if it is not the end.
+  /// The error at which reading stopped; ok at the end of the file.
   const Status& failure() const { return failure_; }
 
  private:

@@ -377,6 +377,21 @@ class MemorySnapshots(unittest.TestCase):
         row, = self.rows(self.written(made), "--view", "peak")
         self.assertEqual((row["peak_bytes"], row["before_bytes"]), (10 * MIB, 0))
 
+    def test_memory_in_use_is_not_free_after_an_unmap(self):
+        """A segment grew to 80 MiB, all of it in use when an allocation failed, and shrank to 60 MiB. Entries may name
+        the pool."""
+        made = of_one_segment([block(START, 50 * MIB), block(START + 50 * MIB, 10 * MIB, "inactive")], [])
+        made["segments"][0]["is_expandable"] = True
+        over_the_edge = START + 50 * MIB, 30 * MIB
+        for pool in ({}, {"pool_id": (0, 0)}):
+            made["device_traces"] = [[
+                entry("segment_map", START, 80 * MIB, 1, **pool), entry("alloc", START, 50 * MIB, 2, **pool),
+                entry("alloc", *over_the_edge, 3, **pool), entry("oom", 2 * MIB, 20 * MIB, 4, **pool),
+                entry("free_requested", *over_the_edge, 5, **pool), entry("free_completed", *over_the_edge, 5, **pool),
+                entry("segment_unmap", START + 60 * MIB, 20 * MIB, 6, **pool)]]
+            row, = self.rows(self.written(made), "--view", "oom")
+            self.assertEqual((row["free_bytes"], row["cause"]), (0, "full"), pool)
+
     def test_two_snapshots_are_compared_at_the_same_moment(self):
         held = [block(START, 60 * MIB), block(START + 60 * MIB, 30 * MIB, "inactive")]
         entries = [entry("alloc", START, 60 * MIB, 1), entry("alloc", START + 60 * MIB, 30 * MIB, 2),
