@@ -74,6 +74,15 @@ std::string problem_of(const OptionParser& parser) {
     }
     if (parser.flag("idle")) return "--idle starts a command; --pid then records it";
   }
+  if (parser.flag("idle")) {
+    for (const char* const name :
+         {"steps", "skip", "seconds", "after", "record-shapes", "profile-memory", "with-stack",
+          "with-modules", "memory-snapshot", "report", "no-summary"}) {
+      if (!parser.given(name)) continue;
+      return std::string("--idle records nothing by itself; --") + name +
+             " goes with --pid, which asks for a recording";
+    }
+  }
   const bool by_time = is_by_time(parser);
   for (const char* const name : {"steps", "skip"}) {
     if (by_time && parser.given(name)) {

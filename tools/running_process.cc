@@ -60,6 +60,9 @@ Result<RunningProcess> RunningProcess::of(int pid) {
   }
   if (!is_running(pid)) return unreadable(name + " has ended");
   const std::optional<std::string> environment = content(place(pid, "environ"));
+  if (!environment && ::geteuid() == 0) {
+    return unreadable(name + " lets no other process look into it, not even one of root");
+  }
   if (!environment) {
     return unreadable(facts.st_uid == ::geteuid()
                           ? name + " lets no other process look into it; run this as root"

@@ -84,7 +84,8 @@ class Record(unittest.TestCase):
         self.assertEqual(self.record()[0], 2)
 
     def test_wrong_options_of_record(self):
-        for options in (["--steps", "0"], ["--skip", "-1"], ["--seconds", "x"], ["--steps", "2", "--after", "1"]):
+        for options in (["--steps", "0"], ["--skip", "-1"], ["--seconds", "x"], ["--steps", "2", "--after", "1"],
+                        ["--idle", "--steps", "2"], ["--idle", "--with-stack"]):
             code, _, said = self.record("true", options=options)
             self.assertEqual(code, 2, said)
             self.assertIn("tbtrace: record: --", said)
