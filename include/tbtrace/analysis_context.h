@@ -46,6 +46,10 @@ struct RecordedOptionState {
 
   /// It was on, and nothing came.
   bool is_lost() const { return was_on.value_or(false) && !has_data && could_have_data; }
+  /// The next recording would have the data with this option. Modules come with stacks.
+  bool is_missing() const {
+    return !has_data && could_have_data && !is_lost() && option != RecordedOption::with_modules;
+  }
 };
 
 /// The arguments that tell whether the data came.

@@ -215,9 +215,9 @@ function phasesSection(phases, page) {
     { label: "Median", value: (row) => row.duration_median_ns, unit: "ns",
       bar: largestOf(phases, "duration_median_ns") },
     { label: "99 %", value: (row) => row.duration_p99_ns, unit: "ns" },
-    { label: "Tokens per s", unit: "", value: (row) => row.tokens === null || row.duration_ns === 0 ? null
-      : Math.round(row.tokens * 1e9 / row.duration_ns) },
-    { label: "GPU busy", value: (row) => row.duration_ns ? row.kernel_ns / row.duration_ns : null, unit: "share" },
+    { label: "Tokens per s", unit: "",
+      value: (row) => row.tokens_per_s === null ? null : Math.round(row.tokens_per_s) },
+    { label: "GPU busy", value: (row) => row.gpu_utilization, unit: "share" },
     { label: "Gap before", value: (row) => row.gap_median_ns, unit: "ns" },
   ], "Steps of an inference engine by kind"));
 }

@@ -162,8 +162,8 @@ export function figuresRow({ run, steps, gpus, communication, memory }, page) {
  * @returns {HTMLElement | null}
  */
 export function missingLine(run) {
-  const missing = (run && Array.isArray(run.recorded) ? run.recorded : []).filter((/** @type {FiguresRecord} */ option) =>
-    !option.has_data && (option.option !== "with_modules" || typeof option.was_on === "boolean"));
+  const missing = (run && Array.isArray(run.recorded) ? run.recorded : []).filter(
+    (/** @type {FiguresRecord} */ option) => option.is_missing);
   if (missing.length === 0) return null;
   return h("p", { class: "quiet missing-line" }, "Not recorded: ", missing.flatMap((
     /** @type {FiguresRecord} */ option, /** @type {number} */ at) => [at ? ", " : "", h("span", {

@@ -39,9 +39,8 @@ function optionItem(option) {
  */
 export function recordedSection(run) {
   const devices = Array.isArray(run.devices) ? run.devices : [];
-  // Traces that Python's profiler exported never say whether with_modules was on.
   const recorded = (Array.isArray(run.recorded) ? run.recorded : []).filter((option) =>
-    option.option !== "with_modules" || option.has_data || typeof option.was_on === "boolean");
+    option.has_data || option.is_missing || option.was_on === true);
   const pairs = /** @type {[string, unknown, string?][]} */ ([
     ["Trace", run.input],
     ["Host", run.host],

@@ -149,8 +149,7 @@ std::vector<std::string> recorded_lines(std::span<const RecordedOptionState> sta
   std::vector<std::string> lines;
   for (const RecordedOptionState& state : states) {
     if (state.has_data) came.push_back(state.data);
-    if (state.has_data || state.is_lost() || !state.could_have_data) continue;
-    if (state.option == RecordedOption::with_modules) continue;  // they come with stacks
+    if (!state.is_missing()) continue;
     lines.push_back("not recorded: " + std::string(state.data) + "; " +
                     std::string(state.how_to_record) + " for " + joined(state.unlocks));
   }

@@ -51,6 +51,7 @@ InnerList recorded_list(const RecordedRun& run) {
                     {"data", std::string(state.data)},
                     {"was_on", state.was_on ? Cell(*state.was_on) : Cell()},
                     {"has_data", state.has_data},
+                    {"is_missing", state.is_missing()},
                     {"unlocks", std::move(unlocks)}});
   }
   return list;
@@ -314,8 +315,9 @@ void add_phases(const TraceSummary& summary, EntriesOf entries) {
                              {"duration_p90_ns", phase.duration_p90_ns},
                              {"duration_p99_ns", phase.duration_p99_ns},
                              {"tokens", optional_cell(phase.tokens)},
-                             {"kernel_ns", phase.kernel_ns},
-                             {"gap_median_ns", phase.gap_median_ns},
+                             {"tokens_per_s", optional_cell(phase.tokens_per_s())},
+                             {"gpu_utilization", phase.gpu_utilization()},
+                             {"gap_median_ns", optional_cell(phase.gap_median_ns)},
                              {"host_median_ns", phase.host_median_ns}});
   }
 }

@@ -19,6 +19,7 @@
 #include "base/share.h"
 #include "base/utf8.h"
 #include "report/device_word.h"
+#include "report/optional_cell.h"
 #include "writers/summary/findings_text.h"
 #include "writers/summary/pages.h"
 #include "writers/tables/report_table.h"
@@ -146,12 +147,9 @@ std::string phases_part(const std::vector<ServingPhase>& phases, std::size_t wid
   Part part(width, {"kind of step", "steps", "duration_median_ns", "duration_p99_ns",
                     "tokens_per_s", "gpu_utilization", "gap_median_ns"});
   for (const ServingPhase& phase : phases) {
-    Cell tokens;
-    if (phase.tokens && phase.duration_ns > 0) {
-      tokens = static_cast<double>(*phase.tokens) * 1e9 / static_cast<double>(phase.duration_ns);
-    }
-    part.add({phase.kind, phase.steps, phase.duration_median_ns, phase.duration_p99_ns, tokens,
-              share(phase.kernel_ns, phase.duration_ns), phase.gap_median_ns});
+    part.add({phase.kind, phase.steps, phase.duration_median_ns, phase.duration_p99_ns,
+              report::optional_cell(phase.tokens_per_s()), phase.gpu_utilization(),
+              report::optional_cell(phase.gap_median_ns)});
   }
   return part.text();
 }
