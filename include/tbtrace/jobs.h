@@ -85,7 +85,7 @@ struct JobList {
   /// What searched directories contain besides (TraceSet::passed_over()).
   std::vector<std::string> passed_over;
   std::vector<std::string> merged;  ///< merged traces, which belong to no job
-  /// Traces of processes that are not ranks, such as the front end of a serving engine or the
+  /// Traces of processes that are not ranks, such as the front end of an inference engine or the
   /// driver of an RL framework: nothing says that they are ranks, and they have no device work,
   /// while the ranks in their folder have. They belong to no job.
   std::vector<std::string> not_ranks;

@@ -16,8 +16,8 @@ namespace TBTRACE_EXPORT tbtrace {
 struct ServingOptions {
   /// Only steps of the same kind and number of requests are together; else all of a kind.
   bool by_batch = true;
-  /// Only the longest run of steps, six or more, whose requests are within 10 % of the most that
-  /// any step has, or within 20 % if there is no such run; all steps if there is none at all.
+  /// Only the longest run of six steps or more whose batches have at least 90 % of the requests of
+  /// the largest batch; if there is none, 80 %; if there is none either, all steps.
   bool only_steady = false;
   std::optional<StepRange> steps = {};  ///< only these
 };
@@ -41,13 +41,18 @@ struct ServingPhase {
   std::optional<std::int64_t> tokens;
   std::int64_t kernel_ns = 0;         ///< a kernel ran, as a mean over the devices; of all steps
   std::int64_t communication_ns = 0;  ///< communication, while no other kernel and no memcpy ran
-  std::int64_t gap_median_ns = 0;     ///< from the end of the step before; 0 without one
-  std::int64_t host_median_ns = 0;    ///< the step's range on the host
-  std::uint64_t launches = 0;         ///< calls that launched work; a graph is launched by one call
-  std::int64_t launch_ns = 0;         ///< in these calls
-  std::string kernel;  ///< the one with the most time, by its short name; may be empty
+  /// From the end of the step before, of any kind; nullopt if there is none before these.
+  std::optional<std::int64_t> gap_median_ns;
+  std::int64_t host_median_ns = 0;  ///< the step's range on the host
+  std::uint64_t launches = 0;       ///< calls that launched work; a graph is launched by one call
+  std::int64_t launch_ns = 0;       ///< in these calls
+  std::string kernel;               ///< the one with the most time, by its short name; may be empty
   std::int64_t kernel_total_ns = 0;   ///< its time
   std::int64_t kernels_total_ns = 0;  ///< of all kernels, each counted
+
+  /// `tokens` by `duration_ns`; nullopt without either.
+  std::optional<double> tokens_per_s() const;
+  double gpu_utilization() const;  ///< `kernel_ns` by `duration_ns`, 0 to 1
 };
 
 struct ServingPhases {

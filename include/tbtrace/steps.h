@@ -57,7 +57,7 @@ struct StepBreakdownOptions {
   /// than 0.8 times as much as the one before. Steps that did not end are left out all the same.
   bool keep_tail_steps = false;
   /// If a trace has no `ProfilerStep#N`, annotations such as `Iteration 7` are the steps; if there
-  /// are none either, the iterations of serving engines (docs/formats/steps.md lists the names).
+  /// are none either, the iterations of inference engines (docs/formats/steps.md lists the names).
   bool infer_steps = false;
   /// Only these, of which there may be none.
   std::optional<StepRange> steps = {};

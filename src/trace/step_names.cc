@@ -122,13 +122,6 @@ const IterationName* step_of_engine(std::string_view annotation) {
   return found == kIterations.end() ? nullptr : &*found;
 }
 
-bool has_iterations(const Trace& trace) {
-  return has_engine_steps(trace) || std::ranges::any_of(trace.by_start(), [&](EventId event) {
-           return trace.kind(event) == EventKind::user_annotation &&
-                  step_of_engine(trace.name(event)) != nullptr;
-         });
-}
-
 bool has_engine_steps(const Trace& trace) {
   return !trace.steps().empty() && !is_step_name(trace.name(trace.steps().front().event));
 }

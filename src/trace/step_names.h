@@ -67,9 +67,6 @@ std::optional<std::int64_t> iteration_number(const IterationName& iteration, std
 /// The row of the engine whose iterations are annotated so and are steps; null if there is none.
 const IterationName* step_of_engine(std::string_view annotation);
 
-/// Whether a range of a trace is an iteration of an engine, whatever its steps are.
-bool has_iterations(const Trace& trace);
-
 /// Whether the steps of a trace are iterations of an engine, not `ProfilerStep#N`.
 bool has_engine_steps(const Trace& trace);
 

@@ -24,8 +24,8 @@
 
 namespace tbtrace {
 
-/// The time of a part of a trace, `trace_of_steps()`. The two differ because devices run behind the
-/// host.
+/// The time of a part of a trace, which trace_of_steps() makes. Devices have a time of their own,
+/// as they run behind the host.
 struct PartTime {
   TimeRange host;
   TimeRange devices;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -25,10 +24,9 @@ namespace {
 
 constexpr std::string_view kSpanName = "PyTorch Profiler (0)";
 
-/// The iterations of a serving engine, if all ran on one thread; of ranges inside each other, the
-/// outermost.
-std::vector<Step> engine_steps(const TraceData& data, const EventsWithoutTimes& lost,
-                               const std::function<std::string_view(StringId)>& text_of) {
+/// The iterations of an inference engine, if all ran on one thread, one after the other; of ranges
+/// inside each other, the outermost.
+std::vector<Step> engine_steps(const TraceData& data, const EventsWithoutTimes& lost) {
   std::unordered_map<StringId, const IterationName*> engines;  // by name of a range
   std::vector<Step> steps;
   const IterationName* engine = nullptr;
@@ -38,9 +36,9 @@ std::vector<Step> engine_steps(const TraceData& data, const EventsWithoutTimes& 
     const std::size_t row = index(event);
     if (data.categories[index(data.category[row])].kind != EventKind::user_annotation) continue;
     if (data.duration_ns[row] == 0 || lost.contains(event, data.start_ns[row])) continue;
-    const StringId name = data.name[row];
-    const auto [known, is_new] = engines.try_emplace(name, nullptr);
-    if (is_new) known->second = step_of_engine(text_of(name));
+    const std::string_view name = data.strings[static_cast<std::uint32_t>(data.name[row])];
+    const auto [known, is_new] = engines.try_emplace(data.name[row], nullptr);
+    if (is_new) known->second = step_of_engine(name);
     if (known->second == nullptr) continue;
     if (!steps.empty()) {
       const std::size_t last = index(steps.back().event);
@@ -51,7 +49,7 @@ std::vector<Step> engine_steps(const TraceData& data, const EventsWithoutTimes& 
       if (data.start_ns[row] < last_end) continue;
     }
     engine = known->second;
-    const auto number = iteration_number(*engine, text_of(name));
+    const auto number = iteration_number(*engine, name);
     all_numbered = all_numbered && number && numbers.insert(*number).second;
     steps.push_back({number.value_or(0), event});
   }
@@ -284,7 +282,7 @@ void TraceBuilder::find_steps() {
     if (number) data_->steps.push_back({*number, event});
   }
   if (!data_->steps.empty()) return;
-  data_->steps = engine_steps(*data_, lost, [this](StringId name) { return string(name); });
+  data_->steps = engine_steps(*data_, lost);
 }
 
 void TraceBuilder::find_window() {

@@ -220,7 +220,7 @@ def expected(server, by_batch):
             "steps": len(group), "tokens": sum(step.tokens for step in steps) if known else None,
             "duration_ns": 1000 * sum(durations), "duration_median_ns": 1000 * statistics.median_low(durations),
             "duration_p90_ns": 1000 * percentile(durations, 0.9), "duration_p99_ns": 1000 * percentile(durations, 0.99),
-            "gap_median_ns": 1000 * statistics.median_low(gaps) if gaps else 0,
+            "gap_median_ns": 1000 * statistics.median_low(gaps) if gaps else None,
             "host_median_ns": 1000 * statistics.median_low([step.end - step.start for step in steps]),
             "launches_per_step": len(launches) / len(group), "launch_mean_ns": 1000 * sum(launches) / len(launches),
             "gpu_utilization": sum(busy for *_, busy in group) / sum(durations)}

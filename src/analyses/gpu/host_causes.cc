@@ -28,7 +28,7 @@ bool ends_in(std::string_view file, std::string_view path) {
   return before == 0 || file[before - 1] == '/' || file[before - 1] == '\\';
 }
 
-/// Iterations of serving engines that are annotations.
+/// Iterations of inference engines that are annotations.
 bool is_iteration_of_engine(std::string_view name) {
   return std::ranges::any_of(iteration_names(), [&](const IterationName& iteration) {
     return !iteration.engine.empty() && iteration.place == IterationPlace::annotation &&

@@ -41,7 +41,7 @@ class HostCauses {
  public:
   HostCauses(const Trace& trace, const StepRules& rules);
 
-  /// Steps, and iterations of serving engines: what runs in them counts, they do not.
+  /// Steps, and iterations of inference engines: what runs in them counts, they do not.
   bool is_step(EventId range) const { return name(range) == Name::step; }
   /// What a thread does while this host range is the innermost one.
   HostMeaning meaning(EventId range) const;

@@ -33,7 +33,7 @@ struct FamilyRule {
 constexpr std::array kFamilies = std::to_array<FamilyRule>({
     // torch.compile (Inductor): pointwise, reduction, persistent reduction, template and others
     {"triton_", KernelFamily::triton},
-    // what serving engines do around attention: vLLM, SGLang, FlashInfer
+    // what inference engines do around attention: vLLM, SGLang, FlashInfer
     {"reshape_and_cache", KernelFamily::copy},
     {"concat_and_cache", KernelFamily::copy},
     {"concat_mla", KernelFamily::copy},

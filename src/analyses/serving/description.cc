@@ -1,8 +1,11 @@
 // What the table `serving` is, and its rows.
+#include <utility>
+
 #include <tbtrace/serving.h>
 #include <tbtrace/tables.h>
 
 #include "analyses/attribution/work_times.h"
+#include "analyses/steps/breakdown.h"
 #include "base/share.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
@@ -14,13 +17,6 @@ namespace {
 struct PhaseRow : ServingPhase {
   std::optional<std::int64_t> rank;
 };
-
-std::optional<double> tokens_per_s(const PhaseRow& row) {
-  if (!row.tokens || row.duration_ns == 0) return std::nullopt;
-  return static_cast<double>(*row.tokens) * 1e9 / static_cast<double>(row.duration_ns);
-}
-
-double busy_share_of(const PhaseRow& row) { return share(row.kernel_ns, row.duration_ns); }
 
 double per_step(const PhaseRow& row, double value) {
   return value / static_cast<double>(std::max<std::uint64_t>(row.steps, 1));
@@ -76,14 +72,15 @@ constexpr PhaseColumn kColumns[] = {
         "tokens",
         "that the model processed in them, of speculative decoding also those that were rejected; "
         "null unless the names of all these steps say it"),
-    PhaseColumn::of<tokens_per_s>("tokens_per_s", "`tokens` by `duration_ns`", 7),
-    PhaseColumn::of<busy_share_of>(
+    PhaseColumn::of<&ServingPhase::tokens_per_s>("tokens_per_s", "`tokens` by `duration_ns`", 7),
+    PhaseColumn::of<&ServingPhase::gpu_utilization>(
         "gpu_utilization",
         "share of the steps in which a kernel ran, 0 to 1; of several devices "
         "their mean",
         8),
     PhaseColumn::of<&ServingPhase::gap_median_ns>(
-        "gap_median_ns", "from the end of the step before, of any kind", 9),
+        "gap_median_ns",
+        "from the end of the step before, of any kind; null if there is none before these", 9),
     PhaseColumn::of<&ServingPhase::host_median_ns>("host_median_ns",
                                                    "of the step's range on the host", 10),
     PhaseColumn::of<launches_per_step>(
@@ -109,8 +106,8 @@ constexpr PhaseTotal kTotals[] = {
 
 std::string steady_text(const ServingPhases& phases) {
   if (!phases.steady) {
-    return "There is no steady state: no six steps in a row have nearly as many requests as the "
-           "largest batch. All steps are taken.";
+    return "No steady state was found: the batches of six steps in a row are never nearly as large "
+           "as the largest. All steps are shown.";
   }
   return "Steady state: steps " + std::to_string(phases.steady->first) + " to " +
          std::to_string(phases.steady->last) + " of " + std::to_string(phases.steps) +
@@ -143,9 +140,8 @@ Result<AnalysisReport> serving_report(const Trace& trace, const OptionValues& va
   report.notes = analyses::work_time_notes(trace);
   if (!rows.empty()) {
     if (only_steady) report.notes.push_back(steady_text(phases));
-    if (breakdown.dropped_steps > 0) report.notes.push_back(dropped_steps_text(breakdown));
-    for (const UnfinishedStep& step : breakdown.unfinished_steps) {
-      report.notes.push_back(unfinished_step_text(step));
+    for (std::string& text : analyses::left_out_steps_texts(breakdown)) {
+      report.notes.push_back(std::move(text));
     }
     report.notes.emplace_back(
         "A trace has steps, not requests: the time to first token and the latency of a request "

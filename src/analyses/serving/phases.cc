@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <tbtrace/kernels.h>
@@ -11,9 +11,11 @@
 
 #include "analyses/attribution/open_steps.h"
 #include "analyses/kernels/names.h"
+#include "analyses/steps/inferred.h"
 #include "analyses/steps/iteration_facts.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
+#include "base/share.h"
 #include "trace/links.h"
 #include "trace/step_names.h"
 
@@ -50,7 +52,6 @@ class Phases {
       : trace_(trace), breakdown_(breakdown), facts_(facts), by_batch_(by_batch) {}
 
   void add_steps(std::size_t first, std::size_t end, const std::optional<StepRange>& chosen) {
-    phase_of_.resize(breakdown_.steps.size(), nullptr);
     for (std::size_t step = first; step < end; ++step) {
       if (!chosen || chosen->contains(breakdown_.steps[step].number)) add(step);
     }
@@ -58,35 +59,23 @@ class Phases {
 
   /// Launches and kernels of the steps.
   void add_work() {
-    std::vector<Step> steps;
-    for (const Step& step : trace_.steps()) steps.push_back(step);
-    const analyses::OpenSteps open(trace_, steps);
-    std::unordered_map<std::int64_t, Phase*> phases;  // by number of the step's start
-    for (std::size_t step = 0; step < phase_of_.size(); ++step) {
-      phases[breakdown_.steps[step].host_start_ns] = phase_of_[step];
-    }
-    EventId last_launch = EventId::none;
-    std::vector<std::pair<EventId, Phase*>> launches;
+    const analyses::StepOfEvent steps(trace_);
+    std::unordered_set<EventId> launches;
     for (const DeviceLink& link : links_of(trace_).placed_work()) {
-      const std::optional<std::size_t> step = open.at_start_of(analyses::launching_range(link));
-      if (!step) continue;
-      const auto found = phases.find(trace_.events().start_ns(steps[*step].event));
-      if (found == phases.end() || found->second == nullptr) continue;
+      const std::optional<std::int64_t> step = steps.of(link.activity);
+      const auto found = step ? phase_of_.find(*step) : phase_of_.end();
+      if (found == phase_of_.end()) continue;
       Phase& phase = *found->second;
+      const Events& events = trace_.events();
       if (trace_.kind(link.activity) == EventKind::kernel) {
-        const std::int64_t ns = trace_.events().duration_ns(link.activity);
-        add_bounded(phase.kernels[trace_.events().name(link.activity)], ns);
+        const std::int64_t ns = events.duration_ns(link.activity);
+        add_bounded(phase.kernels[events.name(link.activity)], ns);
         add_bounded(phase.row.kernels_total_ns, ns);
       }
-      if (link.launch == EventId::none || link.launch == last_launch) continue;
-      last_launch = link.launch;
-      launches.emplace_back(link.launch, &phase);
-    }
-    std::ranges::sort(launches);
-    launches.erase(std::unique(launches.begin(), launches.end()), launches.end());
-    for (const auto& [launch, phase] : launches) {
-      ++phase->row.launches;
-      add_bounded(phase->row.launch_ns, trace_.events().duration_ns(launch));
+      // A graph is launched once.
+      if (link.launch == EventId::none || !launches.insert(link.launch).second) continue;
+      ++phase.row.launches;
+      add_bounded(phase.row.launch_ns, events.duration_ns(link.launch));
     }
   }
 
@@ -99,7 +88,7 @@ class Phases {
       row.duration_median_ns = median_of(phase.durations);
       row.duration_p90_ns = quantile(phase.durations, 0.9);
       row.duration_p99_ns = quantile(phase.durations, 0.99);
-      row.gap_median_ns = phase.gaps.empty() ? 0 : median_of(std::move(phase.gaps));
+      if (!phase.gaps.empty()) row.gap_median_ns = median_of(std::move(phase.gaps));
       row.host_median_ns = median_of(std::move(phase.hosts));
       const auto most = std::ranges::max_element(phase.kernels, {}, [&](const auto& kernel) {
         return std::pair(kernel.second, trace_.string(kernel.first));
@@ -129,7 +118,7 @@ class Phases {
     const Key key = {facts.kind, by_batch_ ? facts.requests : std::nullopt};
     const auto [found, is_new] = phases_.try_emplace(key);
     Phase& phase = found->second;
-    phase_of_[number] = &phase;
+    phase_of_[step.number] = &phase;
     ServingPhase& row = phase.row;
     if (is_new) {
       row.kind = iteration_kind_name(facts.kind);
@@ -158,17 +147,24 @@ class Phases {
   const std::vector<IterationFacts>& facts_;
   const bool by_batch_;
   std::map<Key, Phase> phases_;
-  std::vector<Phase*> phase_of_;  // by step; null: it was not taken
+  std::unordered_map<std::int64_t, Phase*> phase_of_;  // by number of a step that was taken
 };
 
 }  // namespace
+
+std::optional<double> ServingPhase::tokens_per_s() const {
+  if (!tokens || duration_ns == 0) return std::nullopt;
+  return static_cast<double>(*tokens) * 1e9 / static_cast<double>(duration_ns);
+}
+
+double ServingPhase::gpu_utilization() const { return share(kernel_ns, duration_ns); }
 
 ServingPhases serving_phases(const Trace& trace, const StepBreakdown& breakdown,
                              const ServingOptions& options) {
   ServingPhases result;
   if (!breakdown.has_steps()) return result;
+  if (!has_engine_steps(trace) && analyses::engine_iterations(trace).empty()) return result;
   const std::vector<IterationFacts> facts = analyses::facts_of_steps(trace, breakdown.steps);
-  if (!has_iterations(trace)) return result;
   result.steps = breakdown.steps.size();
   std::pair<std::size_t, std::size_t> taken = {0, facts.size()};
   if (const auto run = options.only_steady ? steady_run(facts) : std::nullopt) {

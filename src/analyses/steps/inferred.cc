@@ -226,6 +226,17 @@ std::string most_frequent_annotations(const Trace& trace) {
 
 }  // namespace
 
+std::vector<EventId> engine_iterations(const Trace& trace) {
+  Iterations iterations(trace);
+  std::vector<EventId> events;
+  for (const IterationName& iteration : iteration_names()) {
+    if (!iteration.is_step) continue;
+    for (const Step& step : iterations.of(iteration)) events.push_back(step.event);
+  }
+  std::ranges::sort(events, {}, [&](EventId event) { return trace.events().start_ns(event); });
+  return events;
+}
+
 std::vector<Step> inferred_steps(const Trace& trace) { return found_steps(trace, true); }
 
 std::vector<Step> inferred_annotation_steps(const Trace& trace) {

@@ -1,5 +1,5 @@
 // Steps for traces without `ProfilerStep#N`: annotations with step numbers, else the iterations of
-// serving engines and training loops (step_names.h).
+// inference engines and training loops (step_names.h).
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,10 @@ std::vector<Step> inferred_steps(const Trace& trace);
 
 /// The same without Python frames, for what rewrites a range as a step.
 std::vector<Step> inferred_annotation_steps(const Trace& trace);
+
+/// The iterations of inference engines whose names nothing else has (IterationName::is_step), on
+/// all threads, by start; of those inside each other the outermost.
+std::vector<EventId> engine_iterations(const Trace& trace);
 
 /// What inferred_steps() looks for, and the most frequent annotations of the trace: a sentence for
 /// people whose trace has no such ranges.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "analyses/steps/inferred.h"
 #include "base/characters.h"
 #include "base/decimal.h"
 #include "trace/step_names.h"
@@ -188,16 +189,6 @@ IterationFacts joined(const IterationFacts& one, const IterationFacts& other) {
           sum(one.tokens, other.tokens), std::max(one.padded_requests, other.padded_requests)};
 }
 
-/// The iterations of engines, by start, each with the first of those inside each other.
-std::vector<EventId> iterations_of(const Trace& trace) {
-  std::vector<EventId> iterations;
-  for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) != EventKind::user_annotation) continue;
-    if (step_of_engine(trace.name(event)) != nullptr) iterations.push_back(event);
-  }
-  return iterations;
-}
-
 }  // namespace
 
 std::string_view iteration_kind_name(IterationKind kind) {
@@ -220,7 +211,7 @@ std::vector<IterationFacts> facts_of_steps(const Trace& trace, std::span<const S
                            [](const StepTime& step) { return iteration_facts(step.name); });
     return all;
   }
-  const std::vector<EventId> iterations = iterations_of(trace);
+  const std::vector<EventId> iterations = engine_iterations(trace);
   const auto start_of = [&](EventId event) { return trace.events().start_ns(event); };
   for (std::size_t step = 0; step < steps.size() && !iterations.empty(); ++step) {
     if (steps[step].is_whole_trace()) continue;

@@ -43,7 +43,7 @@ struct StepPolicy {
   /// A step that did not end is not a step that others are compared with: how long it would have
   /// been, nobody knows.
   bool leaves_out_unfinished;
-  /// The iterations of a serving engine are the steps of a trace that has no others.
+  /// The iterations of an inference engine are the steps of a trace that has no others.
   bool takes_engine_steps;
   std::int64_t (*start_ns)(const Events& events, EventId event);
   std::int64_t (*end_ns)(const Events& events, EventId event);

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tbtrace/steps.h>
 
+#include "analyses/steps/breakdown.h"
 #include "base/utf8.h"
 #include "report/duration.h"
 
@@ -35,6 +37,21 @@ std::string unfinished_step_text(const UnfinishedStep& step) {
   return utf8_shortened(step.name, 80) + " did not end: what was recorded of it is " +
          report::duration_text(step.duration_ns()) +
          ". It is not among the steps or in their means.";
+}
+
+std::vector<std::string> analyses::left_out_steps_texts(const StepBreakdown& breakdown) {
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> texts;
+  for (const UnfinishedStep& step : breakdown.unfinished_steps) {
+    if (texts.size() == kMost) {
+      texts.push_back(std::to_string(breakdown.unfinished_steps.size() - kMost) +
+                      " more steps did not end.");
+      break;
+    }
+    texts.push_back(unfinished_step_text(step));
+  }
+  if (breakdown.dropped_steps > 0) texts.push_back(dropped_steps_text(breakdown));
+  return texts;
 }
 
 std::string_view step_phase_name(StepPhase phase) {

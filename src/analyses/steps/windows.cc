@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyses/attribution/open_steps.h"
-#include "trace/step_names.h"
+#include "analyses/steps/inferred.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -207,7 +207,9 @@ class Windows {
     if (last == 0) return 1;
     const auto launched = static_cast<double>(steps_[last].launched);
     if (static_cast<double>(steps_[last - 1].launched) * 0.8 <= launched) return last + 1;
-    return rules_.policy().takes_engine_steps && has_iterations(trace_) ? last + 1 : last;
+    const bool may_differ =
+        rules_.policy().takes_engine_steps && !engine_iterations(trace_).empty();
+    return may_differ ? last + 1 : last;
   }
 
   const Trace& trace_;

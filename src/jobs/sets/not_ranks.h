@@ -1,6 +1,6 @@
-// Which traces are of a process that is not a rank: the front end of a serving engine, the driver
-// of an RL framework. They lie beside the traces of the ranks, and have none of their work. Any
-// thread.
+// Which traces are of a process that is not a rank: the front end of an inference engine, the
+// driver of an RL framework. They lie beside the traces of the ranks, and have none of their work.
+// Any thread.
 #pragma once
 
 #include <optional>

@@ -126,7 +126,7 @@ def check_groups(page, where):
 
 
 def check_shown(page, where, key):
-    """A slice of a stream that the address names is in sight, above the panel that tells of it."""
+    """A slice of a stream that the address names is in sight, not below the panel with its details."""
     page.evaluate("(key) => { location.hash = `view=timeline&timeline.range=${key}`; }", key)
     page.wait_for_selector(".dock-body .timeline-panel")
     page.wait_for_timeout(300)

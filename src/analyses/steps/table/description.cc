@@ -101,8 +101,8 @@ idle_ns | number or null
       .options = {steps_option(),
                   {.name = "infer_steps",
                    .spelling = "infer-steps",
-                   .help = "take annotations such as `Iteration 7` and Python functions such as "
-                           "`train_step` for steps if there are no others"},
+                   .help = "if the trace has no steps, use annotations such as `Iteration 7` or "
+                           "calls of functions such as `train_step`"},
                   {.name = "keep_tail_steps",
                    .spelling = "keep-tail-steps",
                    .help = "keep steps at the end whose kernels may be missing"},

@@ -14,6 +14,7 @@
 #include "analyses/attribution/work_times.h"
 #include "analyses/gpu/idle_account.h"
 #include "analyses/gpu/report.h"
+#include "analyses/steps/breakdown.h"
 #include "analyses/steps/iteration_facts.h"
 #include "analyses/steps/rules.h"
 #include "analyses/steps/selection.h"
@@ -277,22 +278,7 @@ std::optional<StepRange> steps_of(const StepBreakdown& breakdown) {
   return range;
 }
 
-/// A sentence about each step that did not end, which is not among the rows.
-std::vector<std::string> unfinished_texts(const StepBreakdown& breakdown) {
-  constexpr std::size_t kMost = 5;  // one per process, or per thread that has steps of its own
-  std::vector<std::string> texts;
-  for (const UnfinishedStep& step : breakdown.unfinished_steps) {
-    if (texts.size() == kMost) {
-      texts.push_back(std::to_string(breakdown.unfinished_steps.size() - kMost) +
-                      " more steps did not end.");
-      break;
-    }
-    texts.push_back(unfinished_step_text(step));
-  }
-  return texts;
-}
-
-/// Their numbers.
+/// The numbers of steps that did not end.
 Json unfinished_json(const StepBreakdown& breakdown) {
   std::string text;
   for (const UnfinishedStep& step : breakdown.unfinished_steps) {
@@ -350,8 +336,9 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   report.shown = shown_columns(report.table);
   report.notes = analyses::work_time_notes(trace);
   if (!breakdown.why_no_steps.empty()) report.notes.push_back(breakdown.why_no_steps);
-  for (std::string& text : unfinished_texts(breakdown)) report.notes.push_back(std::move(text));
-  if (breakdown.dropped_steps > 0) report.notes.push_back(dropped_steps_text(breakdown));
+  for (std::string& text : analyses::left_out_steps_texts(breakdown)) {
+    report.notes.push_back(std::move(text));
+  }
   if (!breakdown.unfinished_steps.empty()) {
     report.facts = {{"unfinished_steps", unfinished_json(breakdown)}};
   }
