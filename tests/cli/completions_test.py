@@ -12,6 +12,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -65,6 +66,16 @@ def fish(line, folder, documents=None):
     return dict((entry + "\t").split("\t")[:2] for entry in text.splitlines())
 
 
+def prompted(terminal):
+    """What a shell shows until its next prompt; zsh asks for pasted text to be marked after it."""
+    shown = b""
+    while not re.search(rb"(^|[\r\n])> (\x1b\[\?2004h)?$", shown):
+        if not select.select([terminal], [], [], 60)[0]:
+            raise AssertionError(f"no prompt: {shown!r}")
+        shown += os.read(terminal, 65536)
+    return shown
+
+
 def typed(shell, lines, folder, documents=None):
     """The words that a shell gives to tbtrace for each line; a tab in it asks for completion."""
     documents = documents or DOCUMENTS
@@ -84,8 +95,13 @@ def typed(shell, lines, folder, documents=None):
                                start_new_session=True,
                                env=os.environ | {"HOME": str(folder), "TERM": "dumb", "PS1": "> ", "INPUTRC": "/dev/null"})
     os.close(theirs)
-    os.write(ours, "".join(command + "\n" for command in commands).encode())
-    shown = drained(ours).decode()
+    # Line by line: what is typed before a shell has its prompt meets a terminal that is not yet the shell's.
+    shown = prompted(ours)
+    for command in commands[:-1]:
+        os.write(ours, f"{command}\n".encode())
+        shown += prompted(ours)
+    os.write(ours, f"{commands[-1]}\n".encode())
+    shown = (shown + drained(ours)).decode()
     process.wait(timeout=60)
     return [re.findall(r"<<(.*?)>>", line) for line in shown.splitlines() if line.startswith("<<")], shown
 
