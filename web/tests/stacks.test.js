@@ -1,6 +1,7 @@
 // The model of flame graphs against simple versions of the same, over random trees.
 import { test } from "node:test";
 import assert from "node:assert/strict";
+import { countedReads } from "./counted_reads.js";
 import { stackCallers } from "../data/stacks_callers.js";
 import { stackBoxes, stackFrameAt, stackNarrowest, stackNeighbour } from "../data/stacks_layout.js";
 import { stackBareName, stackShortName } from "../data/stacks_names.js";
@@ -256,22 +257,24 @@ test("Neighbours are below the same frame", () => {
   }
 });
 
-test("A layout of 300,000 frames takes a quarter of the time of their model at most", () => {
-  const stacks = randomStacks(9, 300000, 3000, 4000);
-  const taken = (work) => {
-    const start = performance.now();
-    const made = work();
-    return [performance.now() - start, made];
-  };
-  const [whole, model] = taken(() => stackModel(stacks, "weight"));
-  // The best of some: other programs share the machine.
-  let best = Infinity;
-  for (let time = 0; time < 5; ++time) {
-    const [took, boxes] = taken(() => stackBoxes(model, 0, 1400, 0, 1000));
-    assert.ok(boxes.count > 100);
-    best = Math.min(best, took);
+test("A layout visits the frames in sight once, and makes few boxes", () => {
+  const size = 300000, width = 1400;
+  const model = stackModel(randomStacks(9, size, 3000, 4000), "weight");
+  const { list, reads } = countedReads(model.levelFrames);
+  const counted = { ...model, levelFrames: list };
+  const levels = model.levelStart.length - 1;
+  // A level's first frame in sight is searched for; the first frame after the last one is read too.
+  const search = levels * (Math.ceil(Math.log2(size)) + 1);
+  for (const zoomed of [0, 1, model.levelFrames[model.levelStart[3] - 1]]) {
+    const boxes = stackBoxes(counted, zoomed, width, 0, 1000);
+    assert.ok(boxes.count > (zoomed === 0 ? 100 : 0));
+    assert.ok(reads() <= model.end[zoomed] - zoomed + search, `frame ${zoomed}`);
+    // Each box is half a pixel wide at least, and so is what is between two merged ones.
+    assert.ok(boxes.count <= levels * width * 4, `${boxes.count} boxes`);
   }
-  assert.ok(best * 4 < whole, `${best} of ${whole} ms`);
+  // Levels out of sight cost nothing.
+  stackBoxes(counted, 0, width, 3, 3);
+  assert.ok(reads() <= model.levelStart[4] - model.levelStart[3] + search);
 });
 
 test("Short names leave out folders, parameters and template arguments", () => {
