@@ -64,4 +64,11 @@ std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> sink) {
   return std::make_unique<GzipSink>(std::move(sink));
 }
 
+Result<std::unique_ptr<ByteSink>> open_output(const std::string& name, const FileOptions& options) {
+  if (name == "-") return standard_output();
+  Result<std::unique_ptr<ByteSink>> file = create_file(name, options);
+  if (!file.ok() || !name.ends_with(".gz")) return file;
+  return gzip_sink(*std::move(file));
+}
+
 }  // namespace tbtrace::io

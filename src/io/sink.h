@@ -51,4 +51,8 @@ std::unique_ptr<ByteSink> stream_sink(std::ostream& stream);
 /// compressed bytes do not depend on how the text was split into writes.
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> sink);
 
+/// What a user names as an output: `-` is standard output, a file whose name ends in `.gz` is
+/// compressed.
+Result<std::unique_ptr<ByteSink>> open_output(const std::string& name, const FileOptions& options);
+
 }  // namespace tbtrace::io

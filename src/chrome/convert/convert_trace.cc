@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "chrome/convert/dialects.h"
-#include "chrome/rows/row_document.h"
 #include "io/archives/input.h"
 #include "io/rereadable.h"
 #include "readers/formats/format.h"
@@ -59,7 +58,9 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& 
 Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<RowInput> input,
                                                              const Options& options) {
   // The second pass copies what the model does not keep.
-  Result<Trace> trace = input->read({.threads = options.threads, .arguments = options.arguments});
+  Result<Trace> trace = input->read({.threads = options.threads,
+                                     .arguments = options.arguments,
+                                     .on_progress = options.on_progress});
   if (!trace.ok()) return trace.status();
   std::unique_ptr<TraceConverter> converter(
       new TraceConverter(std::move(input), *std::move(trace), options));
@@ -72,11 +73,15 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<Row
 Result<Changes> TraceConverter::write(io::ByteSink& sink) {
   const std::unique_ptr<RowDocument> document =
       new_document(trace_, options_.dialect, options_.infer_steps, options_.threads, sink);
-  if (Status begun = document->begin(); !begun.ok()) return begun;
-  if (Status read = input_->replay(*document, options_.threads); !read.ok()) return read;
-  if (Status ended = document->end(); !ended.ok()) return ended;
+  return write(*document, sink);
+}
+
+Result<Changes> TraceConverter::write(RowDocument& document, io::ByteSink& sink) {
+  if (Status begun = document.begin(); !begun.ok()) return begun;
+  if (Status read = input_->replay(document, options_.threads); !read.ok()) return read;
+  if (Status ended = document.end(); !ended.ok()) return ended;
   if (Status closed = sink.close(); !closed.ok()) return closed;
-  return document->changes();
+  return document.changes();
 }
 
 }  // namespace tbtrace::chrome

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
+#include "chrome/rows/row_document.h"
 #include "io/sink.h"
 #include "readers/chrome/replay.h"
 
@@ -37,6 +39,8 @@ class TraceConverter {
     bool strict = false;
     int threads = 1;
     ArgumentSet arguments = {};  ///< arguments that the model keeps besides ArgumentGroup::row
+    /// Of the first pass, as in ReadOptions.
+    std::function<bool(std::uint64_t done, std::uint64_t total)> on_progress = {};
   };
 
   /// The first pass. `path` may be `-`.
@@ -53,6 +57,8 @@ class TraceConverter {
 
   /// The second pass. Closes the sink on success.
   Result<Changes> write(io::ByteSink& sink);
+  /// The same into a document of trace().
+  Result<Changes> write(RowDocument& document, io::ByteSink& sink);
 
  private:
   TraceConverter(std::unique_ptr<RowInput> input, Trace trace, const Options& options);

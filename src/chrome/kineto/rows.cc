@@ -1,5 +1,6 @@
 #include "chrome/kineto/rows.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "chrome/kineto/json.h"
@@ -12,6 +13,8 @@
 
 namespace tbtrace::chrome {
 namespace {
+
+constexpr std::string_view kUncutTime = "uncut_ts";
 
 const RowMember* find(std::span<const RowMember> members, EventField field) {
   const RowMember* found = nullptr;
@@ -43,7 +46,7 @@ void append_metadata(std::string& json, std::string_view key, std::string_view v
 
 std::unique_ptr<readers::BlockSink> KinetoDocument::make() {
   if (!repairs_) return std::make_unique<PlainRows>(*this);
-  return std::make_unique<KinetoRows>(trace(), *repairs_, *this);
+  return std::make_unique<KinetoRows>(trace(), *repairs_, *this, part_);
 }
 
 std::unique_ptr<ModelRows> KinetoDocument::model_rows() const {
@@ -54,7 +57,7 @@ void KinetoDocument::write_start(std::string& json) {
   json += "{\n";
   Changes changes;
   for (const auto& [key, value] : trace().metadata()) {
-    if (key == "traceEvents") continue;
+    if (key == "traceEvents" || (part_ != nullptr && key == kSliceMember)) continue;
     append_metadata(json, key, value, changes);
     json += ",\n";
   }
@@ -70,7 +73,9 @@ void KinetoDocument::write_end(std::string& json) {
     count(repairs_->changes());
   }
   if (json.ends_with(",\n")) json.resize(json.size() - 2);
-  json += "\n]}\n";
+  json += "\n]";
+  if (part_ != nullptr) json += ",\n\"" + std::string(kSliceMember) + "\": " + part_->member();
+  json += "}\n";
 }
 
 void PlainRows::add(const EventBatch& rows) {
@@ -108,11 +113,18 @@ void KinetoRows::add(const EventBatch& rows) {
   if (!take_ranges(trace_, rows.ranges.size())) return;
   std::size_t members = 0;
   std::size_t arguments = 0;
+  const std::size_t size_before = text().size();
+  std::uint64_t left_out = 0;
   for (const EventBatch::Row& row : rows.rows) {
     const Members own = Members(rows.members).subspan(members, row.members_end - members);
     const Members args = Members(rows.arguments).subspan(arguments, row.arguments_end - arguments);
     members = row.members_end;
     arguments = row.arguments_end;
+    if (part_ != nullptr && !takes(rows, row)) {
+      ++left_out;
+      continue;
+    }
+    const std::size_t row_start = text().size();
     switch (row.kind) {
       case RowKind::range:
         range(range_id(row.number), rows.ranges[row.number], own, args);
@@ -138,6 +150,42 @@ void KinetoRows::add(const EventBatch& rows) {
       case RowKind::unsupported:
         copy(own, args, {.read_time_ns = rows.others[row.number].time_ns});
     }
+    if (part_ == nullptr || part_->sizes == nullptr) continue;
+    const std::size_t bytes = text().size() - row_start;
+    if (row.kind == RowKind::range) {
+      part_->sizes->add(range_id(row.number), bytes);
+    } else if (bytes > 0) {
+      part_->sizes->add(rows, row, bytes);
+    }
+  }
+  if (part_ == nullptr) return;
+  part_->rows += rows.rows.size() - left_out;
+  part_->left_out += left_out;
+  part_->bytes += text().size() - size_before;
+}
+
+bool KinetoRows::takes(const EventBatch& rows, const EventBatch::Row& row) const {
+  const RowSelection& selection = part_->selection;
+  const auto thread = [&](TrackId track) {
+    return id_text(rows, rows.tracks[index(track)].thread);
+  };
+  switch (row.kind) {
+    case RowKind::range:
+      return selection.takes_range(range_id(row.number));
+    case RowKind::range_end:
+    case RowKind::label:
+      return true;
+    case RowKind::memory: {
+      const MemoryRecord& record = rows.memory[row.number];
+      return selection.takes_memory(record, thread(record.track));
+    }
+    case RowKind::flow:
+      return selection.takes_flow(rows.flows[row.number]);
+    default: {
+      const EventBatch::Other& other = rows.others[row.number];
+      if (!other.has_thread) return selection.takes_other(other.time_ns, std::nullopt);
+      return selection.takes_other(other.time_ns, thread(other.track));
+    }
   }
 }
 
@@ -159,6 +207,15 @@ void KinetoRows::range(EventId event, const EventRow& row, Members members, Memb
     differences.phase = "X";
     if (!differences.duration_ns) differences.duration_ns = differences.read_duration_ns;
     ++changes()["pairs_joined"];
+  }
+  const TimeRange whole = {trace_.events().start_ns(event), trace_.events().end_ns(event)};
+  const TimeRange time = part_ == nullptr ? whole : part_->selection.time(event);
+  if (time != whole) {
+    differences.uncut = whole;
+    differences.start_ns = time.start;
+    const std::int64_t most = differences.duration_ns.value_or(whole.end - whole.start);
+    differences.duration_ns = std::min(time.end, whole.start + most) - time.start;
+    ++part_->cut;
   }
   std::string step;
   if (const auto number = repairs_.inferred_step(event)) {
@@ -209,7 +266,8 @@ void KinetoRows::copy(Members members, Members arguments, const Differences& dif
     append_microseconds(json, *differences.duration_ns);
     json += ',';
   }
-  const bool has_more = !differences.annotation.empty() || differences.external_id.value_or(0) != 0;
+  const bool has_more = !differences.annotation.empty() || differences.uncut ||
+                        differences.external_id.value_or(0) != 0;
   if (has_more && !has(EventField::arguments)) {
     json += "\"args\":";
     object({}, differences);
@@ -247,6 +305,7 @@ void KinetoRows::value(const RowMember& member, Members arguments, const Differe
       if (differences.thread) return append_integer(json, *differences.thread);
       break;
     case EventField::timestamp:
+      if (differences.start_ns) return append_microseconds(json, *differences.start_ns);
       return time(member, differences.read_time_ns, changes());
     case EventField::duration:
       if (differences.duration_ns) return append_microseconds(json, *differences.duration_ns);
@@ -310,6 +369,16 @@ void KinetoRows::object(Members arguments, const Differences& differences) {
     comma();
     json += "\"Annotation\":";
     append_value(json, differences.annotation, changes());
+  }
+  const bool was_cut = std::ranges::find(arguments, kUncutTime, &RowMember::key) != arguments.end();
+  if (differences.uncut && !was_cut) {
+    comma();
+    json += '"';
+    json += kUncutTime;
+    json += "\":";
+    append_microseconds(json, differences.uncut->start);
+    json += ",\"uncut_dur\":";
+    append_microseconds(json, differences.uncut->end - differences.uncut->start);
   }
   json += '}';
 }

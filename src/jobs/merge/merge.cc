@@ -11,15 +11,16 @@
 
 #include <tbtrace/merge.h>
 
+#include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
 #include "base/threads.h"
+#include "chrome/rows/selection.h"
 #include "io/archives/input.h"
 #include "io/archives/unpacked.h"
 #include "io/sink.h"
 #include "jobs/merge/background_sink.h"
 #include "jobs/merge/merged_rows.h"
 #include "jobs/merge/part_times.h"
-#include "jobs/merge/selection.h"
 #include "readers/chrome/document.h"
 #include "readers/chrome/reader.h"
 #include "readers/formats/format.h"
@@ -37,7 +38,6 @@ using jobs::EventArray;
 using jobs::MergedRows;
 using jobs::PartPlan;
 using jobs::PartTimes;
-using jobs::StepSelection;
 using wire::JsonEmitter;
 
 /// What is written of a part after all events.
@@ -195,11 +195,16 @@ class Merge {
                      .label = label_of(part),
                      .times = times_of(part),
                      .keep = options_.keep};
-    std::optional<StepSelection> steps;
+    std::optional<Trace> trace;
+    std::optional<chrome::RowSelection> steps;
     if (options_.steps) {
-      Result<StepSelection> chosen = choose_steps(part.file.path);
-      if (!chosen.ok()) return fail(chosen.status(), merged);
-      plan.steps = &steps.emplace(*std::move(chosen));
+      Result<Trace> read = read_events(part.file.path);
+      if (!read.ok()) return fail(read.status(), merged);
+      trace = *std::move(read);
+      const auto time = analyses::host_time_of_steps(*trace, options_.steps);
+      if (!time.ok()) return fail(time.status(), merged);
+      plan.trace = &*trace;
+      plan.steps = &steps.emplace(*trace, chrome::Selected{.host = *time});
     }
     Result<std::unique_ptr<io::ByteSource>> file = io::open_input(part.file.path);
     if (!file.ok()) return fail(file.status(), merged);
@@ -260,13 +265,14 @@ class Merge {
     return reading;
   }
 
-  Result<StepSelection> choose_steps(const std::string& path) {
+  /// Without their arguments.
+  Result<Trace> read_events(const std::string& path) const {
     Result<std::unique_ptr<io::ByteSource>> file = io::open_input(path);
     if (!file.ok()) return file.status();
     Result<readers::Reading> read =
         readers::read_source(*std::move(file), {.threads = options_.threads, .arguments = {}});
     if (!read.ok()) return read.status();
-    return StepSelection::of(read->trace, *options_.steps);
+    return std::move(read->trace);
   }
 
   /// Events of other phases are copied, so nothing of them is lost.
@@ -402,16 +408,10 @@ Result<MergeReport> merge_traces(const std::vector<MergePart>& parts, const std:
                                  const MergeOptions& options) {
   if (parts.empty()) return Status(StatusCode::invalid_argument, "there is no trace to merge");
   if (Status place = io::check_place(output, options.overwrite); !place.ok()) return place;
-  std::unique_ptr<io::ByteSink> sink;
-  if (output == "-") {
-    sink = io::standard_output();
-  } else {
-    Result<std::unique_ptr<io::ByteSink>> file =
-        io::create_file(output, {.overwrite = options.overwrite});
-    if (!file.ok()) return file.status();
-    sink = *std::move(file);
-  }
-  if (output.ends_with(".gz")) sink = io::gzip_sink(std::move(sink));
+  Result<std::unique_ptr<io::ByteSink>> opened =
+      io::open_output(output, {.overwrite = options.overwrite});
+  if (!opened.ok()) return opened.status();
+  std::unique_ptr<io::ByteSink> sink = *std::move(opened);
   if (thread_count(options.threads) > 1) sink = jobs::background_sink(std::move(sink));
   return Merge(parts, options).run(std::move(sink));
 }

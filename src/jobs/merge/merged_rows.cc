@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "chrome/rows/json_numbers.h"
 #include "chrome/rows/member_json.h"
+#include "trace/categories.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
 #include "wire/json_values.h"
@@ -87,6 +88,17 @@ void EventArray::write(std::string_view text) {
   if (!status_.ok()) has_failed_.store(true, std::memory_order_relaxed);
 }
 
+bool DeviceCategories::is_device(std::string_view json) {
+  if (json == last_) return last_is_device_;
+  auto found = known_.find(std::string(json));
+  if (found == known_.end()) {
+    const std::string name = wire::json_text(json).value_or(std::string());
+    found = known_.emplace(json, chrome::is_of_device(meaning_of_category(name).kind)).first;
+  }
+  last_ = json;
+  return last_is_device_ = found->second;
+}
+
 MergedRows::MergedRows(const PartPlan& plan, EventArray& array)
     : plan_(plan), array_(array), ids_(plan.number, plan.digits) {}
 
@@ -112,7 +124,7 @@ void MergedRows::add(const EventBatch& rows) {
       continue;
     }
     if (is_begun && plan_.steps != nullptr) {
-      known.begun_duration_ns = plan_.steps->duration_ns(ranges_ + row.number);
+      known.begun_duration_ns = plan_.trace->events().duration_ns(range_id(row));
     }
     ++events_;
     is_label_ = row.kind == RowKind::label;
@@ -145,20 +157,19 @@ bool MergedRows::takes(const EventBatch& rows, const EventBatch::Row& row, Membe
 }
 
 bool MergedRows::takes_step(const EventBatch& rows, const EventBatch::Row& row) const {
-  const StepSelection& steps = *plan_.steps;
+  const chrome::RowSelection& steps = *plan_.steps;
   switch (row.kind) {
     case RowKind::range:
-      return steps.takes_range(ranges_ + row.number);
+      return index(range_id(row)) < plan_.trace->events().size() &&
+             steps.takes_range(range_id(row));
     case RowKind::range_end:
       return false;  // its range has a duration
     case RowKind::memory:
-      return steps.takes_time(rows.memory[row.number].time_ns);
+      return steps.takes_memory(rows.memory[row.number], {});
     case RowKind::flow:
       return steps.takes_flow(rows.flows[row.number]);
-    default: {
-      const auto time = rows.others[row.number].time_ns;
-      return time && steps.takes_time(*time);
-    }
+    default:
+      return steps.takes_other(rows.others[row.number].time_ns, std::nullopt);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,10 @@
 #include <tbtrace/merge.h>
 #include <tbtrace/status.h>
 
+#include "chrome/rows/selection.h"
 #include "io/sink.h"
 #include "jobs/merge/part_ids.h"
 #include "jobs/merge/part_times.h"
-#include "jobs/merge/selection.h"
 #include "trace/event_sink.h"
 
 namespace tbtrace::jobs {
@@ -59,7 +60,20 @@ struct PartPlan {
   std::string label;       ///< `rank 3`
   PartTimes times;
   MergeKeep keep = MergeKeep::all;
-  const StepSelection* steps = nullptr;
+  /// With `steps`: the part's trace, and what is taken of it.
+  const Trace* trace = nullptr;
+  const chrome::RowSelection* steps = nullptr;
+};
+
+/// Whether categories are those of devices. Texts are JSON.
+class DeviceCategories {
+ public:
+  bool is_device(std::string_view json);
+
+ private:
+  std::unordered_map<std::string, bool> known_;
+  std::string last_;
+  bool last_is_device_ = false;
 };
 
 class MergedRows final : public EventSink {
@@ -102,6 +116,9 @@ class MergedRows final : public EventSink {
   };
 
   bool takes(const EventBatch& rows, const EventBatch::Row& row, Members members);
+  EventId range_id(const EventBatch::Row& row) const {
+    return static_cast<EventId>(ranges_ + row.number);
+  }
   bool takes_step(const EventBatch& rows, const EventBatch::Row& row) const;
   void label(Members members, Members arguments, const Row& known);
   void copy(Members members, Members arguments, const Row& known);

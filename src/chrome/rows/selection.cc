@@ -1,0 +1,212 @@
+#include "chrome/rows/selection.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/links.h"
+
+namespace tbtrace::chrome {
+namespace {
+
+SliceKind slice_kind(EventKind kind) {
+  switch (kind) {
+    case EventKind::cpu_op:
+      return SliceKind::operators;
+    case EventKind::user_annotation:
+    case EventKind::gpu_user_annotation:
+      return SliceKind::annotations;
+    case EventKind::python_function:
+      return SliceKind::frames;
+    case EventKind::runtime:
+      return SliceKind::calls;
+    case EventKind::kernel:
+    case EventKind::gpu_memcpy:
+    case EventKind::gpu_memset:
+    case EventKind::device_other:
+      return SliceKind::kernels;
+    default:
+      return SliceKind::other;
+  }
+}
+
+}  // namespace
+
+bool is_of_device(EventKind kind) {
+  return is_device_work(kind) || kind == EventKind::device_other ||
+         kind == EventKind::gpu_user_annotation;
+}
+
+RowSelection::RowSelection(const Trace& trace, Selected wanted)
+    : trace_(trace), wanted_(std::move(wanted)), ranges_(trace.events().size()) {
+  find_threads();
+  if (wanted_.accepts_name) find_named();
+  if (wanted_.host) find_first_memory();
+  choose_host();
+  choose_devices();
+  choose_flows();
+  leave_out_kinds();
+}
+
+void RowSelection::find_threads() {
+  for (const Track& track : trace_.tracks()) {
+    const TrackKey& key = track.thread;
+    threads_.push_back(key.text == StringId::empty ? key.number_text()
+                                                   : std::string(trace_.string(key.text)));
+  }
+}
+
+bool RowSelection::overlaps(EventId event, const TimeRange& time) const {
+  const std::int64_t start = trace_.events().start_ns(event);
+  return start < time.end && (start >= time.start || trace_.events().end_ns(event) > time.start);
+}
+
+bool RowSelection::is_open(EventId event) const {
+  return !wanted_.host || overlaps(event, *wanted_.host);
+}
+
+void RowSelection::find_first_memory() {
+  for (const MemoryRecord& record : trace_.memory()) {
+    if (record.time_ns >= wanted_.host->start || record.total_allocated_bytes < 0) continue;
+    const auto [before, is_new] =
+        memory_before_.emplace(std::pair(record.device_type, record.device_id), record.time_ns);
+    if (!is_new) before->second = std::max(before->second, record.time_ns);
+  }
+}
+
+void RowSelection::find_named() {
+  std::unordered_map<StringId, bool> known;
+  for (const EventId event : trace_.by_start()) {
+    if (is_of_device(trace_.kind(event))) continue;
+    const StringId name = trace_.events().name(event);
+    auto found = known.find(name);
+    if (found == known.end()) {
+      found = known.emplace(name, wanted_.accepts_name(trace_.string(name))).first;
+    }
+    if (!found->second || !is_open(event)) continue;
+    add_range(named_[std::string(thread_of(trace_.events().track(event)))],
+              {trace_.events().start_ns(event), trace_.events().end_ns(event)});
+  }
+}
+
+bool RowSelection::is_in_named(std::string_view thread, TimeRange time) const {
+  const auto found = named_.find(thread);
+  if (found == named_.end()) return false;
+  const auto after = std::ranges::upper_bound(found->second, time.start, {}, &TimeRange::start);
+  return after != found->second.begin() && time.end <= std::prev(after)->end;
+}
+
+void RowSelection::choose_host() {
+  const Events& events = trace_.events();
+  for (std::size_t number = 0; number < events.size(); ++number) {
+    const auto event = static_cast<EventId>(number);
+    const EventKind kind = trace_.kind(event);
+    if (is_of_device(kind) || !is_open(event)) continue;
+    // The recording's window becomes that of the part.
+    if (kind == EventKind::trace_span) {
+      ranges_[number] = true;
+      continue;
+    }
+    const std::string_view thread = thread_of(events.track(event));
+    ranges_[number] = takes_thread(thread) &&
+                      (!wanted_.accepts_name ||
+                       is_in_named(thread, {events.start_ns(event), events.end_ns(event)}));
+  }
+}
+
+void RowSelection::choose_devices() {
+  const Events& events = trace_.events();
+  const bool follows_launches = !wanted_.threads.empty() || wanted_.accepts_name;
+  const auto is_chosen = [&](EventId event, bool is_launched) {
+    if (wanted_.accepts_name) return is_open(event) && wanted_.accepts_name(trace_.name(event));
+    if (!wanted_.threads.empty()) {
+      return is_open(event) && wanted_.threads.contains(thread_of(events.track(event)));
+    }
+    if (wanted_.devices) return overlaps(event, *wanted_.devices);
+    return !is_launched && is_open(event);
+  };
+  for (std::size_t number = 0; number < events.size(); ++number) {
+    const auto event = static_cast<EventId>(number);
+    const EventKind kind = trace_.kind(event);
+    if (is_of_device(kind) && !is_device_work(kind)) ranges_[number] = is_chosen(event, false);
+  }
+  std::vector<EventId> brought_along;
+  for (const DeviceLink& link : links_of(trace_).device_work()) {
+    const bool is_launched = link.launch != EventId::none;
+    const bool takes =
+        (is_launched && ranges_[index(link.launch)]) || is_chosen(link.activity, is_launched);
+    ranges_[index(link.activity)] = takes;
+    if (!takes) continue;
+    if (is_launched) {
+      brought_along.push_back(link.launch);
+      launched_.insert(trace_.correlation(link.activity));
+    }
+    if (link.op != EventId::none) brought_along.push_back(link.op);
+  }
+  for (const EventId event : brought_along) ranges_[index(event)] = true;
+}
+
+/// A flow that has lost an end would lead nowhere.
+void RowSelection::choose_flows() {
+  std::array<std::unordered_set<std::int64_t>, 3> outside;
+  for (const FlowEnd& end : trace_.flows()) {
+    const std::string_view thread = thread_of(end.track);
+    const bool is_inside =
+        takes_time(end.time_ns) && takes_thread(thread) &&
+        (!wanted_.accepts_name || is_in_named(thread, {end.time_ns, end.time_ns}));
+    const auto type = static_cast<std::size_t>(end.type);
+    (is_inside ? flows_ : outside)[type].insert(end.id);
+  }
+  for (std::size_t type = 0; type < outside.size(); ++type) {
+    for (const std::int64_t id : outside[type]) flows_[type].erase(id);
+  }
+}
+
+void RowSelection::leave_out_kinds() {
+  if (wanted_.kinds == kAllSliceKinds) return;
+  for (std::size_t number = 0; number < ranges_.size(); ++number) {
+    if (!takes(slice_kind(trace_.kind(static_cast<EventId>(number))))) ranges_[number] = false;
+  }
+  if (!takes(SliceKind::operators)) {
+    flows_[static_cast<std::size_t>(FlowEnd::Type::forward_backward)].clear();
+  }
+  if (!takes(SliceKind::calls) || !takes(SliceKind::kernels)) {
+    flows_[static_cast<std::size_t>(FlowEnd::Type::launch)].clear();
+    launched_.clear();
+  }
+}
+
+TimeRange RowSelection::time(EventId event) const {
+  const TimeRange time = {trace_.events().start_ns(event), trace_.events().end_ns(event)};
+  if (trace_.kind(event) == EventKind::trace_span && wanted_.host) {
+    const TimeRange devices = wanted_.devices.value_or(*wanted_.host);
+    return {std::max(time.start, std::min(wanted_.host->start, devices.start)),
+            std::min(time.end, std::max(wanted_.host->end, devices.end))};
+  }
+  // A call that an activity of the time brought along stays whole.
+  if (!wanted_.host || is_of_device(trace_.kind(event)) || !is_open(event)) return time;
+  return {std::max(time.start, wanted_.host->start), std::min(time.end, wanted_.host->end)};
+}
+
+bool RowSelection::takes_memory(const MemoryRecord& record, std::string_view thread) const {
+  if (!takes(SliceKind::memory) || !takes_thread(thread)) return false;
+  const std::int64_t time = record.time_ns;
+  if (wanted_.accepts_name && !is_in_named(thread, {time, time})) return false;
+  if (takes_time(time)) return true;
+  const auto before = memory_before_.find({record.device_type, record.device_id});
+  return before != memory_before_.end() && before->second == time;
+}
+
+bool RowSelection::takes_flow(const FlowEnd& end) const {
+  if (end.type == FlowEnd::Type::launch && launched_.contains(end.id)) return true;
+  return flows_[static_cast<std::size_t>(end.type)].contains(end.id);
+}
+
+bool RowSelection::takes_other(std::optional<std::int64_t> time_ns,
+                               std::optional<std::string_view> thread) const {
+  if (!takes(SliceKind::other) || wanted_.accepts_name) return false;
+  if (thread && !takes_thread(*thread)) return false;
+  return takes_time(time_ns);
+}
+
+}  // namespace tbtrace::chrome
