@@ -56,6 +56,7 @@ Command convert_command();
 Command tensorboard_command();
 Command diff_command();
 Command recover_command();
+Command slice_command();
 Command version_command();
 
 }  // namespace tbtrace::tools

@@ -31,6 +31,12 @@ std::string end_of(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
 std::string printable(std::string_view text) {
   std::string safe;
   for (std::size_t at = 0; at < text.size(); ++at) {

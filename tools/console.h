@@ -27,6 +27,9 @@ int exit_code(const Status& status);
 /// File names may hold any bytes; on a terminal they must not act as control sequences.
 std::string printable(std::string_view text);
 
+/// `1,234,567`.
+std::string grouped(std::uint64_t number);
+
 enum class When { automatic, on, off };
 
 /// Whether what goes to the descriptor has colour: by default if it is a terminal and NO_COLOR is

@@ -14,6 +14,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "out_of_memory.h"
+#include "size_option.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -35,12 +36,6 @@ bool add_lines(const std::string& path, std::vector<std::string>& inputs) {
     if (!line.empty()) inputs.push_back(line);
   }
   return !lines.bad();
-}
-
-std::string size_text(std::uint64_t bytes) {
-  if (bytes < 10'000) return std::to_string(bytes) + " B";
-  if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " kB";
-  return std::to_string(bytes / 1'000'000) + " MB";
 }
 
 std::string explained(const Status& failure) {

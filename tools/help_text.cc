@@ -87,7 +87,7 @@ std::vector<VerbGroup> verb_groups() {
            {"steps", "steps --marks", "serving", "gpu", "gpu --gaps", "modules", "model",
             "model --by operator", "occupancy", "check --threads"}},
           {"Jobs", {"collectives"}, {"merge", "save", "add"}},
-          {"Files", {}, {"convert", "recover"}},
+          {"Files", {}, {"convert", "slice", "recover"}},
           {"Record", {"record"}, {}},
           {"Program", {}, {"--version"}}};
 }

@@ -54,12 +54,6 @@ Result<std::vector<Ranks>> parsed_ranks(std::string_view text) {
   return ranks;
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
 class MergeRun {
  public:
   MergeRun(const StandardOptions& standard, MergeOptions options, std::vector<Ranks> ranks,

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "options.h"
 #include "out_of_memory.h"
 #include "table_options.h"
+#include "time_option.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -28,28 +28,6 @@ constexpr const char* kAbout =
     "not ended last until the last sign of life and are marked as unfinished. Journals of running\n"
     "processes are left alone. Journals stay, unless --remove is given; what an earlier call has\n"
     "written is not written again. Without -o the traces are written into the current directory.\n";
-
-/// `30s`, `500ms`, `2min` or `1.5`, which are seconds.
-std::optional<double> seconds_of(std::string_view text) {
-  double unit = 1;
-  for (const auto& [name, seconds] :
-       {std::pair<std::string_view, double>("ms", 1e-3), {"min", 60}, {"s", 1}}) {
-    if (!text.ends_with(name)) continue;
-    text.remove_suffix(name.size());
-    unit = seconds;
-    break;
-  }
-  const std::string number(text);
-  std::size_t read = 0;
-  double value = 0;
-  try {
-    value = std::stod(number, &read);
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
-  if (read != number.size() || !(value > 0) || value > 1e9) return std::nullopt;
-  return value * unit;
-}
 
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
   return std::to_string(count) + " " + std::string(count == 1 ? one : many);
@@ -143,7 +121,8 @@ int run(const OptionParser& parser) {
   if (parser.given("worker")) options.worker_name = parser.text("worker");
   if (parser.given("last")) {
     const auto seconds = seconds_of(parser.text("last"));
-    if (!seconds) return parser.wrong("--last takes a time, such as 30s, 500ms or 2min");
+    if (!seconds || *seconds == 0)
+      return parser.wrong("--last takes a time, such as 30s, 500ms or 2min");
     options.last_seconds = *seconds;
     if (options.remove) return parser.wrong("--remove removes all, so it does not go with --last");
   }

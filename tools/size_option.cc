@@ -1,7 +1,5 @@
 #include "size_option.h"
 
-#include <cstdint>
-
 #include "options.h"
 
 namespace tbtrace::tools {
@@ -22,6 +20,12 @@ std::optional<std::size_t> size_in_bytes(std::string_view text) {
   const std::optional<std::int64_t> number = whole_number(text);
   if (!number || *number <= 0 || *number > (std::int64_t{1} << 40) / unit) return std::nullopt;
   return static_cast<std::size_t>(*number * unit);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 10'000) return std::to_string(bytes) + " B";
+  if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " kB";
+  return std::to_string(bytes / 1'000'000) + " MB";
 }
 
 }  // namespace tbtrace::tools

@@ -1,0 +1,75 @@
+#include <filesystem>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/slice.h>
+
+#include "fixtures/chrome_text.h"
+#include "fixtures/scratch_folder.h"
+#include "fixtures/whole_file.h"
+
+namespace tbtrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// What is chosen, tests/cli/slice_test.py holds against a search of all rows.
+class SliceTest : public testing::Test {
+ protected:
+  SliceTest() {
+    fixtures::ChromeText text;
+    for (int step = 1; step <= 3; ++step) {
+      const std::string name = "ProfilerStep#" + std::to_string(step);
+      text.events.push_back(fixtures::op(name, std::to_string(step * 100), step == 2 ? "90" : "50")
+                                .with("cat", "\"user_annotation\""));
+    }
+    fixtures::write_whole_file(input, text.text());
+  }
+
+  const fixtures::ScratchFolder folder;
+  const std::string input = folder.path("trace.json");
+  const std::string output = folder.path("part.json");
+};
+
+TEST_F(SliceTest, SaysWhatItWrote) {
+  const Result<SliceReport> report = slice_trace(input, output, {.slowest_step = true});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_THAT(report->steps, ElementsAre(2));
+  EXPECT_EQ(report->events, 1U);
+  EXPECT_EQ(report->left_out, 2U);
+  EXPECT_EQ(report->cut, 0U);
+  ASSERT_TRUE(report->time);
+  EXPECT_EQ(report->time->start_ns, 100'000);
+  EXPECT_EQ(report->time->end_ns, 190'000);
+  EXPECT_THAT(fixtures::read_whole_file(output), HasSubstr(kSliceMember));
+}
+
+TEST_F(SliceTest, KindsHaveNames) {
+  EXPECT_EQ(slice_kind_name(SliceKind::operators), "operators");
+  EXPECT_EQ(slice_kind_name(SliceKind::other), "other");
+}
+
+TEST_F(SliceTest, OneTimeIsChosen) {
+  const Result<SliceReport> report =
+      slice_trace(input, output, {.steps = StepRange{1, 1}, .slowest_step = true});
+  EXPECT_EQ(report.status().code(), StatusCode::invalid_argument);
+}
+
+TEST_F(SliceTest, CanBeCancelled) {
+  const Result<SliceReport> report = slice_trace(
+      input, output, {.slowest_step = true, .on_progress = [](auto, auto) { return false; }});
+  EXPECT_EQ(report.status().code(), StatusCode::cancelled);
+  EXPECT_FALSE(std::filesystem::exists(output));
+}
+
+TEST_F(SliceTest, AFullDiskIsAFailure) {
+  const Result<SliceReport> report =
+      slice_trace(input, "/dev/full", {.slowest_step = true, .overwrite = true});
+  EXPECT_EQ(report.status().code(), StatusCode::unwritable_output);
+}
+
+}  // namespace
+}  // namespace tbtrace
