@@ -36,6 +36,7 @@ TEST(RecordedOptions, ThatWereOnAndLeftNothingAreLost) {
   const Trace trace = fixtures::finished(builder);
   for (const RecordedOptionState& option : recorded_options(trace)) {
     EXPECT_TRUE(option.is_lost()) << option.name;
+    EXPECT_FALSE(option.is_missing()) << option.name << " would be lost again";
     EXPECT_FALSE(option.causes.empty());
     EXPECT_FALSE(option.remedy.empty());
     EXPECT_FALSE(option.unlocks.empty());
@@ -55,6 +56,8 @@ TEST(RecordedOptions, ThatWereOffAreToBeRecorded) {
   fixtures::add(builder, {.name = "aten::empty", .duration = 10});
   const Trace trace = fixtures::finished(builder);
   EXPECT_EQ(recorded_option(trace, RecordedOption::with_stack).was_on, false);
+  EXPECT_TRUE(recorded_option(trace, RecordedOption::with_stack).is_missing());
+  EXPECT_FALSE(recorded_option(trace, RecordedOption::with_modules).is_missing());
   EXPECT_EQ(recorded_option(trace, RecordedOption::record_shapes).was_on, std::nullopt);
   EXPECT_EQ(lost_options(trace), "");
   const std::vector<std::string> lines = recorded_lines(recorded_options(trace));

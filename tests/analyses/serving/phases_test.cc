@@ -84,6 +84,8 @@ TEST(ServingPhases, AreByKindAndBatch) {
   EXPECT_EQ(decode.duration_ns, 180 * kUs);
   EXPECT_EQ(decode.duration_median_ns, 90 * kUs);
   EXPECT_THAT(decode.tokens, Optional(16));
+  EXPECT_THAT(decode.tokens_per_s(), Optional(testing::DoubleEq(16 / 180e-6)));
+  EXPECT_DOUBLE_EQ(decode.gpu_utilization(), 61.0 / 180);
   EXPECT_EQ(decode.kernel_ns, (20 + 10 + 20 + 11) * kUs);
   EXPECT_EQ(decode.gap_median_ns, 10 * kUs);
   EXPECT_EQ(decode.host_median_ns, 90 * kUs);
@@ -110,6 +112,7 @@ TEST(ServingPhases, HaveNoTokensIfOneNameDoesNotSayThem) {
   const ServingPhases phases = serving_phases(trace);
   ASSERT_EQ(phases.phases.size(), 1);
   EXPECT_EQ(phases.phases[0].tokens, std::nullopt);
+  EXPECT_EQ(phases.phases[0].tokens_per_s(), std::nullopt);
 }
 
 TEST(ServingPhases, OfTheSteadyStateAreTheLongestRunOfLargeBatches) {
