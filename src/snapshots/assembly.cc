@@ -304,6 +304,7 @@ Value Assembly::segment(const Fields& fields, std::uint64_t position) {
   const auto stream = fields.whole(Key::stream);
   segment.stream = stream ? data_.stream_number(*stream) : 0;
   segment.pool = fields.of_kind(Key::segment_pool_id, Kind::pair);
+  segment.stack = stack_of(fields[Key::frames]);
   segment.is_small = data_.texts[fields.of_kind(Key::segment_type, Kind::text)] == "small";
   segment.is_expandable = fields.has(Key::is_expandable) &&
                           fields[Key::is_expandable].kind == Kind::boolean &&

@@ -123,6 +123,7 @@ struct Segment {
   std::int64_t device = 0;
   std::uint32_t stream = 0;
   std::uint32_t pool = 0;
+  std::uint32_t stack = 0;
   bool is_small = false;
   bool is_expandable = false;
   RowList blocks;

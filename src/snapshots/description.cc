@@ -57,7 +57,8 @@ const TableDescription& analyses::memory_snapshot_table() {
       .schema = "tbtrace.memory_snapshot/1",
       .summary = "what held a GPU's memory, by a snapshot of the allocator",
       .about = {},
-      .columns = columns_of({kOrigin, "moment | text | `peak`, `end` or `oom`\n", kGroup, R"(
+      .columns =
+          columns_of({kOrigin, "moment | text | `peak`, `end`, `oom` or `time`\n", kGroup, R"(
 bytes | integer | sum of the allocations, as they were requested
 share | number | of all that was allocated on the device, 0 to 1
 allocations | integer | their number
@@ -100,12 +101,15 @@ private_free_bytes | integer or null | of these, in no block
 pending_bytes | integer | freed by the program, and held until another stream is done
 cause | text | `full`, `fragmented`, `other_streams`, `private_pools` or `unknown`
 advice | text | what would help
+kept_by_line | text or null | if memory was fragmented: the line whose blocks are the largest in segments with free memory that the request could have used, the one with most of it
+kept_segments | integer or null | their number
+kept_free_bytes | integer or null | free in them
 source_line | text | the line that asked
 largest_line | text or null | the line that held most
 largest_bytes | integer | what it held
 )"})},
                        {"rows", "--view segments", columns_of({kOrigin, R"(
-moment | text | `peak`, `end` or `oom`
+moment | text | `peak`, `end`, `oom` or `time`
 address | text | where the segment begins
 bytes | integer | its size
 allocated_bytes | integer | of these, in blocks that are in use
@@ -117,6 +121,7 @@ pool | text or null | `default`, or the two numbers of a private pool
 kind | text | `small` (requests up to 1 MiB), `large` or `expandable`
 kept_by_line | text or null | the line of the largest block in it
 kept_by_bytes | integer or null | that block's size
+reserved_by_line | text or null | the line that had the allocator reserve it
 )"})},
                        {"rows", "--view growth", columns_of({kOrigin, kGroup, R"(
 growth_per_step_bytes | integer | median of the differences between the ends of steps
@@ -153,6 +158,12 @@ held_ns | integer or null | between the first and the last
                                "allocations"},
                    .is_first = true},
                   at_option(),
+                  {.name = "at_ns",
+                   .spelling = "at-ns",
+                   .type = OptionType::whole,
+                   .help = "the moment, in ns since the first entry, as the column at_ns has it",
+                   .value = "TIME",
+                   .takes = "a number of nanoseconds"},
                   by_option()},
       .sort_keys = {"bytes", "free_bytes", "growth_per_step_bytes"},
       .no_rows = {"the snapshot has neither entries nor segments of a device"},

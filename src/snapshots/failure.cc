@@ -16,14 +16,16 @@ std::int64_t segment_bytes(std::int64_t asked) {
   return (asked + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
 }
 
+/// Whether a range is of the pool of the request. Only private pools are sure not to be another.
+bool is_its_pool(const DeviceReplay& replay, const Failure& failure, const ReservedRange& range) {
+  const std::uint32_t named = replay.data().entries.pool[replay.row(failure.place)];
+  return range.pool == 0 || range.pool == (named == 0 ? SnapshotData::kDefaultPool : named);
+}
+
 void take_reserved(const DeviceReplay& replay, Failure& failure) {
   const auto memory = reserved_memory(replay, failure.place);
   if (!memory) return;
-  const Entries& entries = replay.data().entries;
-  const std::uint32_t row = replay.row(failure.place);
-  const std::uint32_t pool =
-      entries.pool[row] == 0 ? SnapshotData::kDefaultPool : entries.pool[row];
-  const bool is_small = failure.asked_bytes <= kMostSmall;
+  const std::uint32_t stream = replay.data().entries.stream[replay.row(failure.place)];
   std::int64_t largest = 0;
   std::int64_t usable = 0;
   std::int64_t largest_usable = 0;
@@ -33,12 +35,11 @@ void take_reserved(const DeviceReplay& replay, Failure& failure) {
     const ReservedRange& range = memory->ranges[gap.range];
     largest = std::max(largest, gap.size);
     const bool is_private = range.pool > SnapshotData::kDefaultPool;
-    const bool is_its_pool = range.pool == pool || (range.pool == 0 && !is_private);
-    if (is_private && !is_its_pool) in_private += gap.size;
-    if (!is_its_pool) continue;
-    if (range.stream != entries.stream[row]) {
+    if (!is_its_pool(replay, failure, range)) {
+      if (is_private) in_private += gap.size;
+    } else if (range.stream != stream) {
       of_streams += gap.size;
-    } else if (range.is_small == is_small) {
+    } else if (could_use(replay, failure, range)) {
       usable += gap.size;
       largest_usable = std::max(largest_usable, gap.size);
     }
@@ -81,6 +82,12 @@ std::string_view cause_name(FailureCause cause) {
       break;
   }
   return "unknown";
+}
+
+bool could_use(const DeviceReplay& replay, const Failure& failure, const ReservedRange& range) {
+  return is_its_pool(replay, failure, range) &&
+         range.stream == replay.data().entries.stream[replay.row(failure.place)] &&
+         range.is_small == (failure.asked_bytes <= kMostSmall);
 }
 
 std::vector<Failure> failures_of(const DeviceReplay& replay) {

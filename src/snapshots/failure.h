@@ -43,6 +43,10 @@ struct Failure {
 
 std::vector<Failure> failures_of(const DeviceReplay& replay);
 
+/// Whether free memory in a range could have served the request: its pool, stream and class of
+/// sizes.
+bool could_use(const DeviceReplay& replay, const Failure& failure, const ReservedRange& range);
+
 /// What would help, a sentence or two for people.
 std::string advice_on(const Failure& failure);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace tbtrace::snapshots {
 namespace {
@@ -73,6 +74,24 @@ class Ranges {
   std::map<std::uint64_t, ReservedRange> ranges_;
 };
 
+/// Of ranges that do not have them: by the last entry that reserved their beginning.
+void find_stacks(const DeviceReplay& replay, Moment moment, std::vector<ReservedRange>& ranges) {
+  const Entries& entries = replay.data().entries;
+  std::unordered_map<std::uint64_t, std::uint32_t> stacks;
+  for (Moment place = 0; place < moment; ++place) {
+    const std::uint32_t row = replay.row(place);
+    const Action action = entries.action[row];
+    if (action == Action::segment_alloc || action == Action::segment_map) {
+      stacks[entries.address[row]] = entries.stack[row];
+    }
+  }
+  for (ReservedRange& range : ranges) {
+    if (const auto found = stacks.find(range.address); range.stack == 0 && found != stacks.end()) {
+      range.stack = found->second;
+    }
+  }
+}
+
 std::vector<ReservedRange> ranges_at(const DeviceReplay& replay, Moment moment) {
   const SnapshotData& data = replay.data();
   const Entries& entries = data.entries;
@@ -80,7 +99,7 @@ std::vector<ReservedRange> ranges_at(const DeviceReplay& replay, Moment moment) 
   for (const std::uint32_t number : replay.segments()) {
     const Segment& segment = data.segments[number];
     ranges.add({segment.address, segment.size, segment.stream, segment.pool, segment.is_small,
-                segment.is_expandable});
+                segment.is_expandable, segment.stack});
   }
   for (Moment place = replay.end(); place-- > moment;) {
     const std::uint32_t row = replay.row(place);
@@ -93,7 +112,9 @@ std::vector<ReservedRange> ranges_at(const DeviceReplay& replay, Moment moment) 
     }
   }
   ranges.join();
-  return ranges.list();
+  std::vector<ReservedRange> all = ranges.list();
+  find_stacks(replay, moment, all);
+  return all;
 }
 
 std::int64_t block_bytes(const DeviceReplay& replay, const Allocation& allocation) {

@@ -18,6 +18,7 @@ struct ReservedRange {
   std::uint32_t pool = 0;  ///< 0: unknown
   bool is_small = false;
   bool is_expandable = false;
+  std::uint32_t stack = 0;  ///< that had it reserved; 0: unknown
 };
 
 struct Gap {

@@ -18,6 +18,14 @@ std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, std::strin
   return ChosenMoment{"peak", replay.peak()};
 }
 
+std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, const OptionValues& options) {
+  const std::optional<std::int64_t> at_ns = options.whole("at_ns");
+  if (!at_ns) return chosen_moment(replay, options.text("at"));
+  Moment moment = replay.end();
+  while (moment > 0 && time_ns(replay, moment - 1) > *at_ns) --moment;
+  return ChosenMoment{"time", moment};
+}
+
 GroupBy chosen_groups(const OptionValues& options) {
   const std::vector<std::string> names = options.texts("by");
   if (names.empty()) return {};

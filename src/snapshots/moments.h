@@ -13,13 +13,16 @@
 namespace tbtrace::snapshots {
 
 struct ChosenMoment {
-  std::string_view name;  ///< `peak`, `end`, `oom`
+  std::string_view name;  ///< `peak`, `end`, `oom`, `time`
   Moment moment = 0;
 };
 
 /// nullopt for the failed allocation of a device on which none failed. Without a name: the last
 /// failed allocation if there is one, else the peak.
 std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, std::string_view name);
+
+/// The one that options ask for, by its name or by its time.
+std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, const OptionValues& options);
 
 GroupBy chosen_groups(const OptionValues& options);
 

@@ -5,6 +5,7 @@
 
 #include "snapshots/failure.h"
 #include "snapshots/growth.h"
+#include "snapshots/keepers.h"
 #include "snapshots/moments.h"
 #include "snapshots/snapshot.h"
 #include "writers/tables/weight_text.h"
@@ -37,14 +38,15 @@ std::string share_of(std::int64_t part, std::int64_t whole) {
 }
 
 std::string moment_sentence(const DeviceReplay& replay, const ChosenMoment& chosen) {
-  const std::string what = chosen.name == "peak"  ? "at the peak"
-                           : chosen.name == "end" ? "at the end of the recording"
-                                                  : "when an allocation failed";
+  const std::string what = chosen.name == "peak"  ? " at the peak,"
+                           : chosen.name == "end" ? " at the end of the recording"
+                           : chosen.name == "oom" ? " when an allocation failed,"
+                                                  : "";
   std::string text = device_text(replay) + " had " +
-                     bytes_text(replay.allocated_at(chosen.moment)) + " allocated " + what;
+                     bytes_text(replay.allocated_at(chosen.moment)) + " allocated" + what;
   if (replay.end() > 0 && chosen.name != "end") {
     text +=
-        ", " +
+        " " +
         writers::weight_text(
             std::max<std::int64_t>(chosen.name == "oom" ? time_ns(replay, chosen.moment)
                                                         : time_of_moment_ns(replay, chosen.moment),
@@ -58,7 +60,23 @@ std::string moment_sentence(const DeviceReplay& replay, const ChosenMoment& chos
   return text + ".";
 }
 
-std::vector<std::string> failure_sentences(const DeviceReplay& replay, Origins& origins) {
+/// Who keeps segments, of a request that failed for fragmentation.
+std::string keeper_sentence(const Keeper& keeper) {
+  const bool is_one = keeper.segments == 1;
+  return "Blocks of " + keeper.line + " (" + bytes_text(keeper.bytes) + " in all) keep " +
+         std::to_string(keeper.segments) + (is_one ? " segment" : " segments") + " with " +
+         bytes_text(keeper.free_bytes) + " free" + (is_one ? "" : " in pieces") +
+         ": allocate them before what comes and goes, or free them.";
+}
+
+std::string pool_sentence(const PrivatePool& pool, const Grouping& grouping) {
+  return "Private pool " + grouping.pool(pool.pool) + " had " + bytes_text(pool.reserved_bytes) +
+         ", " + bytes_text(pool.free_bytes) + " of it free" +
+         (pool.line.empty() ? "." : "; reserved at " + pool.line + ".");
+}
+
+std::vector<std::string> failure_sentences(const DeviceReplay& replay, Origins& origins,
+                                           Grouping& grouping) {
   const std::vector<Failure> failures = failures_of(replay);
   if (failures.empty()) return {};
   const Failure& failure = failures.back();
@@ -94,6 +112,17 @@ std::vector<std::string> failure_sentences(const DeviceReplay& replay, Origins& 
                                        "Free memory was in private pools: ", "Why is not known: "};
   sentences.push_back(std::string(kWhy[static_cast<std::size_t>(failure.cause)]) +
                       advice_on(failure) + ".");
+  if (const auto keeper = keeper_at(replay, failure, grouping)) {
+    sentences.push_back(keeper_sentence(*keeper));
+  }
+  if (failure.cause == FailureCause::private_pools) {
+    constexpr std::size_t kPools = 3;
+    const auto memory = reserved_memory(replay, failure.place);
+    const std::vector<PrivatePool> pools = private_pools(*memory, origins);
+    for (std::size_t each = 0; each < std::min(kPools, pools.size()); ++each) {
+      sentences.push_back(pool_sentence(pools[each], grouping));
+    }
+  }
   return sentences;
 }
 
@@ -138,12 +167,14 @@ std::vector<std::string> notes_on(const MemorySnapshot& snapshot, const OptionVa
   Origins origins(data);
   std::vector<std::string> notes;
   for (const DeviceReplay& replay : snapshot.data().devices) {
-    const auto chosen = chosen_moment(replay, options.text("at"));
+    const auto chosen = chosen_moment(replay, options);
     if ((view == "alive" || view == "segments") && chosen) {
       notes.push_back(moment_sentence(replay, *chosen));
     }
     if ((view == "alive" && chosen && chosen->name == "oom") || view == "oom") {
-      for (std::string& sentence : failure_sentences(replay, origins)) {
+      Categories categories(replay, origins);
+      Grouping grouping(replay, origins, categories, {});
+      for (std::string& sentence : failure_sentences(replay, origins, grouping)) {
         notes.push_back(std::move(sentence));
       }
     }
@@ -182,7 +213,7 @@ std::vector<std::string> memory_snapshot_sentences(const MemorySnapshot& snapsho
   for (const DeviceReplay& replay : snapshot.data().devices) {
     Categories categories(replay, origins);
     Grouping grouping(replay, origins, categories, {});
-    for (std::string& sentence : failure_sentences(replay, origins)) {
+    for (std::string& sentence : failure_sentences(replay, origins, grouping)) {
       sentences.push_back(std::move(sentence));
     }
     const auto chosen = chosen_moment(replay, "");

@@ -11,6 +11,7 @@
 #include "report/table_list.h"
 #include "snapshots/failure.h"
 #include "snapshots/growth.h"
+#include "snapshots/keepers.h"
 #include "snapshots/moments.h"
 #include "snapshots/notes.h"
 #include "snapshots/snapshot.h"
@@ -56,7 +57,7 @@ Cell stream_cell(const DeviceReplay& replay, std::uint32_t stream) {
 }
 
 void add_alive(DeviceRows& device) {
-  const auto chosen = snapshots::chosen_moment(device.replay, device.options.text("at"));
+  const auto chosen = snapshots::chosen_moment(device.replay, device.options);
   if (!chosen) return;
   const std::vector<Holder> holders =
       snapshots::holders_at(device.replay, device.grouping, chosen->moment);
@@ -109,19 +110,29 @@ void add_failures(DeviceRows& device) {
         snapshots::holders_at(replay, device.grouping, failure.place);
     const std::uint32_t stack = replay.data().entries.stack[replay.row(failure.place)];
     const std::string& line = device.origins.own_line(stack);
+    const auto keeper = snapshots::keeper_at(replay, failure, device.grouping);
     Row& row = device.add_row();
-    append(
-        row,
-        {snapshots::time_ns(replay, failure.place), failure.asked_bytes, failure.device_free_bytes,
-         failure.allocated_bytes, optional_cell(failure.reserved_bytes),
-         optional_cell(failure.free_bytes), optional_cell(failure.largest_free_bytes),
-         optional_cell(failure.usable_free_bytes), optional_cell(failure.largest_usable_bytes),
-         optional_cell(failure.other_streams_free_bytes),
-         optional_cell(failure.private_reserved_bytes), optional_cell(failure.private_free_bytes),
-         failure.pending_bytes, std::string(snapshots::cause_name(failure.cause)),
-         snapshots::advice_on(failure), line.empty() ? snapshots::kUnattributed : line,
-         holders.empty() ? Cell() : optional_cell(holders[0].key.line),
-         holders.empty() ? std::int64_t{0} : holders[0].bytes});
+    append(row, {snapshots::time_ns(replay, failure.place),
+                 failure.asked_bytes,
+                 failure.device_free_bytes,
+                 failure.allocated_bytes,
+                 optional_cell(failure.reserved_bytes),
+                 optional_cell(failure.free_bytes),
+                 optional_cell(failure.largest_free_bytes),
+                 optional_cell(failure.usable_free_bytes),
+                 optional_cell(failure.largest_usable_bytes),
+                 optional_cell(failure.other_streams_free_bytes),
+                 optional_cell(failure.private_reserved_bytes),
+                 optional_cell(failure.private_free_bytes),
+                 failure.pending_bytes,
+                 std::string(snapshots::cause_name(failure.cause)),
+                 snapshots::advice_on(failure),
+                 keeper ? Cell(keeper->line) : Cell(),
+                 keeper ? Cell(keeper->segments) : Cell(),
+                 keeper ? Cell(keeper->free_bytes) : Cell(),
+                 line.empty() ? snapshots::kUnattributed : line,
+                 holders.empty() ? Cell() : optional_cell(holders[0].key.line),
+                 holders.empty() ? std::int64_t{0} : holders[0].bytes});
   }
 }
 
@@ -135,7 +146,7 @@ std::string address_text(std::uint64_t address) {
 
 void add_segments(DeviceRows& device) {
   const DeviceReplay& replay = device.replay;
-  const auto chosen = snapshots::chosen_moment(replay, device.options.text("at"));
+  const auto chosen = snapshots::chosen_moment(replay, device.options);
   const auto memory = chosen ? snapshots::reserved_memory(replay, chosen->moment) : std::nullopt;
   if (!memory) return;
   std::vector<std::int64_t> free(memory->ranges.size(), 0);
@@ -150,11 +161,7 @@ void add_segments(DeviceRows& device) {
                            [&](std::size_t number) { return free[number]; });
   for (const std::size_t number : order) {
     const snapshots::ReservedRange& range = memory->ranges[number];
-    const Allocation* keeper = nullptr;
-    for (const std::uint32_t each : memory->allocations[number]) {
-      const Allocation& allocation = replay.allocations()[each];
-      if (keeper == nullptr || replay.size(allocation) > replay.size(*keeper)) keeper = &allocation;
-    }
+    const Allocation* const keeper = snapshots::keeper_of(replay, *memory, number);
     Row& row = device.add_row();
     append(row,
            {std::string(chosen->name), address_text(range.address), range.size,
@@ -165,7 +172,8 @@ void add_segments(DeviceRows& device) {
                         : range.is_small    ? "small"
                                             : "large"),
             keeper == nullptr ? Cell() : Cell(device.grouping.line(*keeper)),
-            keeper == nullptr ? Cell() : Cell(replay.size(*keeper))});
+            keeper == nullptr ? Cell() : Cell(replay.size(*keeper)),
+            report::text_cell(device.origins.own_line(range.stack))});
   }
 }
 
@@ -230,11 +238,12 @@ const View& view_named(std::string_view name) {
       {"oom",
        add_failures,
        {"rank", "device", "asked_bytes", "device_free_bytes", "allocated_bytes", "free_bytes",
-        "largest_usable_bytes", "cause", "source_line", "largest_line", "largest_bytes"}},
+        "largest_usable_bytes", "cause", "source_line", "kept_by_line", "largest_line",
+        "largest_bytes"}},
       {"segments",
        add_segments,
        {"rank", "device", "bytes", "free_bytes", "largest_free_bytes", "blocks", "kind",
-        "kept_by_line", "kept_by_bytes", "pool", "stream"}},
+        "kept_by_line", "kept_by_bytes", "reserved_by_line", "pool", "stream"}},
       {"growth",
        add_growth,
        {"rank", "device", "growth_per_step_bytes", "first_bytes", "last_bytes", "rises", "steps",
@@ -271,6 +280,9 @@ Result<AnalysisReport> memory_snapshot_report(const MemorySnapshot& snapshot,
   const TableDescription& table = analyses::memory_snapshot_table();
   const Result<OptionValues> options = complete_options(table, given);
   if (!options.ok()) return options.status();
+  if (options->whole("at_ns") && !options->text("at").empty()) {
+    return Status(StatusCode::invalid_argument, "a moment has a name or a time; give one of them");
+  }
   const View& view = view_named(options->text("view"));
   AnalysisReport report;
   report.schema = table.schema;

@@ -26,69 +26,16 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/snapshots"))
 import allocator as model  # noqa: E402
+from undoing import states  # noqa: E402
 
 PROGRAM = ""
 MIB = model.MIB
-ADDED = {"alloc": 1, "free_completed": -1}
 RESERVED = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
-
-
-def own_line(frames):
-    """The line of a stack as the program names it: what is not below site-packages is the user's."""
-    for frame in frames:
-        if "site-packages" not in frame["filename"]:
-            return f"{frame['filename'].removeprefix('/home/u/project/')}({frame['line']}): {frame['name']}"
-    return None
-
-
-def states(made, device):
-    """What is allocated before each entry and after the last: address -> (bytes, line or why it has none)."""
-    entries = made["device_traces"][device] if device < len(made["device_traces"]) else []
-    last_alloc = [{}]
-    for entry in entries:
-        seen = dict(last_alloc[-1])
-        if entry["action"] == "alloc":
-            seen[entry["addr"]] = entry
-        elif entry["action"] == "free_completed":
-            seen.pop(entry["addr"], None)
-        last_alloc.append(seen)
-
-    def origin(address, moment, frames):
-        alloc = last_alloc[moment].get(address)
-        if alloc is None:
-            return own_line(frames) or ("[unattributed]" if frames else "[before the recording]")
-        return own_line(alloc["frames"]) or "[unattributed]"
-
-    live, at_end = {}, {}
-    for segment in made["segments"]:
-        address = segment["address"]
-        for block in segment["blocks"]:
-            if segment["device"] == device and block["state"] != "inactive":
-                history = block.get("history", [{}])[0]
-                live[address] = block.get("requested_size", history.get("real_size"))
-                at_end[address] = block.get("frames", history.get("frames", []))
-            address += block["size"]
-    freed_later = set()
-    result = []
-    for moment in range(len(entries), -1, -1):
-        frames_of = {address: [] if address in freed_later else at_end.get(address, []) for address in live}
-        result.append({address: (size, origin(address, moment, frames_of[address]))
-                       for address, size in live.items()})
-        if moment == 0:
-            break
-        entry = entries[moment - 1]
-        if entry["action"] == "alloc":
-            del live[entry["addr"]]
-            freed_later.add(entry["addr"])
-        elif entry["action"] == "free_completed":
-            live[entry["addr"]] = entry["size"]
-            freed_later.add(entry["addr"])
-    return result[::-1]
 
 
 def by_line(state):
     sums = collections.Counter()
-    for size, line in state.values():
+    for size, line, _ in state.values():
         sums[line] += size
     return {line: size for line, size in sums.items() if size}
 
@@ -149,7 +96,7 @@ class MemorySnapshots(unittest.TestCase):
             device = allocator.device
             entries = made["device_traces"][device]
             expected = states(made, device)
-            totals = [sum(size for size, _ in state.values()) for state in expected]
+            totals = [sum(size for size, _, _ in state.values()) for state in expected]
             of_device = [row for row in curve if row["device"] == device]
             self.assertEqual([row["allocated_bytes"] for row in of_device], totals[1:])
             reserved = allocator.reserved()
@@ -205,6 +152,8 @@ class MemorySnapshots(unittest.TestCase):
         self.assertIn("expandable_segments:True", row["advice"])
         self.assertEqual(row["source_line"], "train.py(9): step")
         self.assertEqual(row["largest_line"], "cache.py(3): keep")
+        self.assertEqual((row["kept_by_line"], row["kept_segments"], row["kept_free_bytes"]),
+                         ("cache.py(3): keep", 5, 90 * MIB))
         kept = self.rows(path, "--view", "segments")
         self.assertEqual({(row["kept_by_line"], row["free_bytes"]) for row in kept},
                          {("cache.py(3): keep", 18 * MIB)})
@@ -212,6 +161,7 @@ class MemorySnapshots(unittest.TestCase):
         text = self.run_program("summary", path).stdout
         self.assertIn("ran out of memory at train.py(9): step: 30.00 MiB were asked for", text)
         self.assertIn("The memory was fragmented", text)
+        self.assertIn("Blocks of cache.py(3): keep (10.00 MiB in all) keep 5 segments with 90.00 MiB free", text)
 
     def failed(self, prepare):
         """The row of an allocation of 30 MiB that fails after `prepare` has filled 100 MiB."""
@@ -244,8 +194,9 @@ class MemorySnapshots(unittest.TestCase):
         self.assertEqual((row["cause"], row["private_reserved_bytes"], row["private_free_bytes"]),
                          ("private_pools", 100 * MIB, 100 * MIB))
 
-    def training(self, leak=0, steps=8):
-        """Parameters, optimizer states, activations and a leak, on known lines."""
+    def training(self, leak=0, steps=8, keeps=None):
+        """Parameters, optimizer states, activations and a leak, on known lines. `keeps`: "activation", of which a
+        closure keeps one a step, or "gradient", none of which is freed and each new."""
         def torch(path, line, name):
             return model.frame(f"/usr/lib/python3.11/site-packages/torch/{path}", line, name)
         main = model.frame("/p/train.py", 20, "main")
@@ -254,6 +205,7 @@ class MemorySnapshots(unittest.TestCase):
         made = [torch("nn/modules/linear.py", 100, "__init__"), model.frame("/p/model.py", 3, "__init__")]
         backward = [model.frame("??", 0, "torch::autograd::Engine::evaluate_function()")]
         optimizer = [torch("optim/adamw.py", 100, "_init_group"), model.frame("/p/train.py", 30, "step")]
+        more = {"forward_frames": ['  File "/p/model.py", line 9, in forward\n']} if keeps == "gradient" else {}
         allocator = model.Allocator()
         for _ in range(4):
             allocator.alloc(4 * MIB, frames=made)
@@ -262,12 +214,13 @@ class MemorySnapshots(unittest.TestCase):
             activations = [allocator.alloc(3 * MIB, frames=forward) for _ in range(3)]
             gradients = []
             for address in activations[::-1]:
-                gradients.append(allocator.alloc(4 * MIB, frames=backward))
-                allocator.free(address, frames=backward)
+                gradients.append(allocator.alloc(4 * MIB, frames=backward, **more))
+                if keeps != "activation" or address != activations[0]:
+                    allocator.free(address, frames=backward)
             if step == 0:
                 for _ in range(2):
                     allocator.alloc(8 * MIB, frames=optimizer)
-            for address in gradients:
+            for address in gradients if keeps != "gradient" else ():
                 allocator.free(address, frames=[model.frame("/p/train.py", 31, "zero_grad")])
             if leak:
                 allocator.alloc(leak, frames=[model.frame("/p/log.py", 5, "append")])
@@ -284,6 +237,45 @@ class MemorySnapshots(unittest.TestCase):
         self.assertIn("grows by 1.00 MiB per step at log.py(5): append", text)
         without = self.written(model.snapshot([self.training()]), "without.pickle")
         self.assertEqual(self.rows(without, "--view", "growth"), [])
+
+    def test_activations_that_a_closure_keeps_are_named(self):
+        path = self.written(model.snapshot([self.training(keeps="activation", steps=12)]))
+        first = self.rows(path, "--view", "growth")[0]
+        self.assertEqual((first["source_line"], first["growth_per_step_bytes"], first["rises"]),
+                         ("model.py(7): forward", 3 * MIB, 11))
+        first = self.rows(path, "--at", "end")[0]
+        self.assertEqual((first["source_line"], first["bytes"]), ("model.py(7): forward", 36 * MIB))
+        self.assertIn("grows by 3.00 MiB per step at model.py(7): forward", self.run_program("summary", path).stdout)
+
+    def test_gradients_that_are_not_freed_are_named(self):
+        path = self.written(model.snapshot([self.training(keeps="gradient")]))
+        for row in (self.rows(path)[0], self.rows(path, "--view", "growth")[0]):
+            self.assertEqual((row["source_line"], row["category"]), ("model.py(9): forward", "gradient"))
+        self.assertEqual(row["growth_per_step_bytes"], 12 * MIB)
+        self.assertIn("by model.py(9): forward, gradient", self.run_program("summary", path).stdout)
+
+    def test_pools_of_two_graphs_are_named_with_their_lines(self):
+        allocator = model.Allocator(capacity=100 * MIB)
+        for pool, line, count in (((1, 0), 4, 2), ((2, 0), 8, 3)):
+            frames = [model.frame("/p/graphs.py", line, "capture"), model.frame("/p/train.py", 1, "main")]
+            for address in [allocator.alloc(20 * MIB, pool=pool, frames=frames) for _ in range(count)]:
+                allocator.free(address)
+        with self.assertRaises(model.OutOfMemory):
+            allocator.alloc(30 * MIB, frames=[model.frame("/p/train.py", 9, "step")])
+        made = model.snapshot([allocator])
+        for is_known in (True, False):  # frames of segments, else those of the entries that made them
+            for segment in made["segments"]:
+                segment["frames"] = segment["frames"] if is_known else []
+            path = self.written(made)
+            segments = self.rows(path, "--view", "segments")
+            self.assertEqual(sorted((row["pool"], row["reserved_by_line"], row["free_bytes"]) for row in segments),
+                             [("(1, 0)", "graphs.py(4): capture", 20 * MIB)] * 2 +
+                             [("(2, 0)", "graphs.py(8): capture", 20 * MIB)] * 3)
+            text = self.run_program("summary", path).stdout
+            self.assertIn("Free memory was in private pools", text)
+            first = text.index("Private pool (2, 0) had 60.00 MiB, 60.00 MiB of it free; reserved at graphs.py(8): "
+                               "capture")
+            self.assertLess(first, text.index("Private pool (1, 0) had 40.00 MiB"))
 
     def test_categories_follow_from_evidence(self):
         path = self.written(model.snapshot([self.training(leak=MIB)]))
@@ -359,7 +351,7 @@ class MemorySnapshots(unittest.TestCase):
             path = self.written(of_one_segment(held, [entry("alloc", START, 100 * MIB, 1),
                                                       entry("oom", free, asked, 5_000_001)]))
             row, = self.rows(path, "--view", "oom")
-            self.assertEqual(row["cause"], cause)
+            self.assertEqual((row["cause"], row["kept_by_line"], row["kept_segments"]), (cause, None, None))
         self.assertIn("5.000 s after", self.run_program("summary", path).stdout)
 
     def test_a_leak_shows_in_a_ring_that_lost_its_beginning(self):
