@@ -6,6 +6,7 @@
 // Sizes are bytes as they were requested, times nanoseconds since the first entry.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ bool is_memory_snapshot(const std::string& path);
 /// Reads a snapshot: a pickle of protocol 2 to 5, plain or compressed, or a page of torch that has
 /// one in it. Uses `strict`, `threads` for messages, and `on_progress` of the options.
 Result<MemorySnapshot> read_memory_snapshot(const std::string& path,
+                                            const ReadOptions& options = {});
+/// The same of a stream. `name`: of the file, for its rank.
+Result<MemorySnapshot> read_memory_snapshot(std::istream& stream, const std::string& name,
                                             const ReadOptions& options = {});
 
 /// The snapshots that inputs name: files, and those in folders by their names (`.pickle`, `.pkl`,

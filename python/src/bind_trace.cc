@@ -142,20 +142,6 @@ PythonPartial partial(const PythonTrace& self, std::optional<std::string> name,
       value_of(Partial::of(*self.trace, name ? *std::move(name) : self.name, options), self.name))};
 }
 
-nb::list issues(const PythonTrace& self) {
-  nb::list issues;
-  for (const Issue& issue : self.trace->issues()) {
-    nb::dict row;
-    row["id"] = nb::str(issue.id.data(), issue.id.size());
-    row["severity"] = issue.severity == Severity::info ? "info" : "data_loss";
-    row["sentence"] = nb::str(issue.sentence.data(), issue.sentence.size());
-    row["count"] = issue.count;
-    row["offsets"] = issue.offsets;
-    issues.append(row);
-  }
-  return issues;
-}
-
 nb::dict links(const PythonTrace& self) {
   const LinkReport* report = nullptr;
   {
@@ -228,10 +214,11 @@ void add_facts(nb::class_<PythonTrace>& trace) {
       .def_prop_ro(
           "path", [](const PythonTrace& self) { return path_object(self.name); },
           "Where it was read from.", nb::sig("def path(self) -> str"))
-      .def_prop_ro("issues", issues,
-                   "Problems of the file, a dictionary per kind (`id`, `severity`, `sentence`, "
-                   "`count`, `offsets` in\nbytes of the uncompressed text); empty if it is sound.",
-                   nb::sig("def issues(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro(
+          "issues", [](const PythonTrace& self) { return issue_list(self.trace->issues()); },
+          "Problems of the file, a dictionary per kind (`id`, `severity`, `sentence`, "
+          "`count`, `offsets` in\nbytes of the uncompressed text); empty if it is sound.",
+          nb::sig("def issues(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro("links", links,
                    "How kernels, memcpys and memsets were linked to what launched them: counts by "
                    "rule.",

@@ -57,7 +57,9 @@ void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<
         " compares steps, and a partial has sums only: pass the traces, the job, or what "
         "write_baseline() kept of them");
   }
-  wrong_argument(std::string(what) + " takes paths, Trace, TraceSet, Job, or a list of them");
+  wrong_argument(std::string(what) +
+                 " takes paths, Trace, TraceSet, Job, or a list of them; memory "
+                 "snapshots are compared by before.diff(after)");
 }
 
 class SumOfRun {

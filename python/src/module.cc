@@ -24,5 +24,6 @@ NB_MODULE(_tbtrace, module) {
   python::bind_diff(module);
   python::bind_compare(module);
   python::bind_convert(module);
+  python::bind_snapshot(module);
   python::bind_table_list(module);
 }

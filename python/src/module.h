@@ -16,5 +16,6 @@ void bind_convert(nanobind::module_& module);
 void bind_ranks(nanobind::module_& module);
 void bind_diff(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);
+void bind_snapshot(nanobind::module_& module);
 
 }  // namespace tbtrace::python

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <istream>
 #include <memory>
 #include <streambuf>
@@ -63,34 +64,36 @@ class FileObjectBuffer : public std::streambuf {
   std::exception_ptr failure_;
 };
 
-Result<Trace> read_bytes(std::string_view bytes, const ReadOptions& options) {
-  MemoryBuffer buffer(bytes);
-  std::istream stream(&buffer);
-  return read_trace(stream, options);
-}
-
-PythonTrace finish(Result<Trace> trace, std::string name) {
-  Trace read = value_of(std::move(trace), name);
+PythonTrace finish(Trace read, std::string name) {
   check(read.check_not_merged(), name);
   return {std::make_shared<const Trace>(std::move(read)), std::move(name)};
 }
 
-PythonTrace read_file_object(nb::handle file, const ReadOptions& options, std::string name) {
+/// How a value is made of a path and of a stream.
+template <typename Value>
+struct Reader {
+  std::function<Result<Value>(const std::string& path)> of_path;
+  std::function<Result<Value>(std::istream& stream)> of_stream;
+};
+
+template <typename Value>
+Value value_of_file_object(nb::handle file, const Reader<Value>& reader, const std::string& name) {
   if (nb::hasattr(file, "encoding")) {
     wrong_argument("the file object gives text; open the file with mode 'rb'");
   }
   FileObjectBuffer buffer(file);
-  std::optional<Result<Trace>> trace;
+  std::optional<Result<Value>> read;
   {
     const nb::gil_scoped_release working;
     std::istream stream(&buffer);
-    trace.emplace(read_trace(stream, options));
+    read.emplace(reader.of_stream(stream));
   }
   buffer.check();
-  return finish(*std::move(trace), std::move(name));
+  return value_of(*std::move(read), name);
 }
 
-PythonTrace read_remote(nb::handle url, const ReadOptions& options, std::string name) {
+template <typename Value>
+Value value_of_remote(nb::handle url, const Reader<Value>& reader, const std::string& name) {
   const nb::object file = paths_module().attr("opened")(url);
   const nb::object entered = file.attr("__enter__")();
   const auto close = [&] {
@@ -98,13 +101,37 @@ PythonTrace read_remote(nb::handle url, const ReadOptions& options, std::string 
     file.attr("__exit__")(nb::none(), nb::none(), nb::none());
   };
   try {
-    PythonTrace trace = read_file_object(entered, options, std::move(name));
+    Value read = value_of_file_object(entered, reader, name);
     close();
-    return trace;
+    return read;
   } catch (...) {
     close();
     throw;
   }
+}
+
+/// Of a path, bytes or a file object. `name`: in messages.
+template <typename Value>
+Value value_of_source(nb::handle source, const Reader<Value>& reader, const std::string& name) {
+  if (nb::hasattr(source, "read")) return value_of_file_object(source, reader, name);
+  if (!nb::isinstance<nb::bytes>(source) && PyObject_CheckBuffer(source.ptr()) != 0) {
+    const nb::object content = nb::steal(PyBytes_FromObject(source.ptr()));
+    if (!content.is_valid()) throw nb::python_error();
+    return value_of_source(content, reader, name);
+  }
+  if (nb::isinstance<nb::bytes>(source)) {
+    const auto bytes = nb::borrow<nb::bytes>(source);
+    MemoryBuffer buffer(std::string_view(bytes.c_str(), bytes.size()));
+    const nb::gil_scoped_release working;
+    std::istream stream(&buffer);
+    return value_of(reader.of_stream(stream), name);
+  }
+  if (is_remote(source)) return value_of_remote(source, reader, name);
+  const std::string path = input_path(source);
+  const nb::gil_scoped_release working;
+  Result<Value> read = reader.of_path(path);
+  if (!read.ok()) throw Failure(name, read.status(), path);
+  return *std::move(read);
 }
 
 }  // namespace
@@ -203,26 +230,26 @@ PythonTrace read_source(nb::handle source, const ReadOptions& options,
     exported.attr("__exit__")(nb::none(), nb::none(), nb::none());
     return trace;
   }
-  if (nb::hasattr(source, "read")) {
-    return read_file_object(source, options, name ? *name : name_of_source(source));
+  const Reader<Trace> reader = {
+      .of_path = [&](const std::string& path) { return read_trace(path, options); },
+      .of_stream = [&](std::istream& stream) { return read_trace(stream, options); }};
+  const bool is_local = is_path(source) && !is_remote(source);
+  const std::string called = name ? *name : is_local ? input_path(source) : name_of_source(source);
+  return finish(value_of_source(source, reader, called), called);
+}
+
+MemorySnapshot read_snapshot_source(nb::handle source, const ReadOptions& options,
+                                    const std::string& name) {
+  const Reader<MemorySnapshot> reader = {
+      .of_path = [&](const std::string& path) { return read_memory_snapshot(path, options); },
+      .of_stream =
+          [&](std::istream& stream) { return read_memory_snapshot(stream, name, options); }};
+  if (nb::isinstance<nb::dict>(source) || nb::isinstance<nb::list>(source)) {
+    constexpr int kProtocol = 4;
+    const nb::object pickled = nb::module_::import_("pickle").attr("dumps")(source, kProtocol);
+    return value_of_source(pickled, reader, name);
   }
-  if (!nb::isinstance<nb::bytes>(source) && PyObject_CheckBuffer(source.ptr()) != 0) {
-    const nb::object content = nb::steal(PyBytes_FromObject(source.ptr()));
-    if (!content.is_valid()) throw nb::python_error();
-    return read_source(content, options, name);
-  }
-  if (nb::isinstance<nb::bytes>(source)) {
-    const auto bytes = nb::borrow<nb::bytes>(source);
-    const std::string_view content(bytes.c_str(), bytes.size());
-    const nb::gil_scoped_release working;
-    return finish(read_bytes(content, options), name.value_or("<bytes>"));
-  }
-  if (is_remote(source)) return read_remote(source, options, name ? *name : path_of(source));
-  const std::string path = input_path(source);
-  const nb::gil_scoped_release working;
-  Result<Trace> trace = read_trace(path, options);
-  if (!trace.ok()) throw Failure(name.value_or(path), trace.status(), path);
-  return finish(std::move(trace), name.value_or(path));
+  return value_of_source(source, reader, name);
 }
 
 }  // namespace tbtrace::python

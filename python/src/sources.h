@@ -8,6 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <tbtrace/memory_snapshot.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_set.h>
 
@@ -63,5 +64,9 @@ std::string name_of_source(nanobind::handle source);
 /// Reads a trace. `name`: what it is called; else name_of_source().
 PythonTrace read_source(nanobind::handle source, const ReadOptions& options,
                         const std::optional<std::string>& name);
+
+/// Reads a memory snapshot; also of what torch.cuda.memory._snapshot() returned.
+MemorySnapshot read_snapshot_source(nanobind::handle source, const ReadOptions& options,
+                                    const std::string& name);
 
 }  // namespace tbtrace::python

@@ -213,8 +213,8 @@ OptionValues given_options(const TableDescription& table, const nb::args& args,
   return values;
 }
 
-std::string signature_of(const TableDescription& table) {
-  std::string signature = "def " + std::string(table.name) + "(self";
+std::string signature_of(const TableDescription& table, const std::string& start) {
+  std::string signature = "def " + start;
   bool is_named = false;
   for (const OptionDescription& option : table.options) {
     if (!option.is_first && !is_named) signature += ", *";
@@ -225,14 +225,7 @@ std::string signature_of(const TableDescription& table) {
   return signature + ") -> Table";
 }
 
-/// An argument for an example; empty if the table takes none without its name.
-std::string example_of(const TableDescription& table) {
-  if (table.options.empty() || !table.options.front().is_first) return {};
-  const std::vector<std::string_view>& choices = table.options.front().choices;
-  return choices.size() < 2 ? std::string() : '"' + std::string(choices[1]) + '"';
-}
-
-std::string documentation_of(const TableDescription& table) {
+std::string what_it_makes(const TableDescription& table) {
   std::string documentation(table.summary);
   documentation.front() =
       static_cast<char>(std::toupper(static_cast<unsigned char>(documentation.front())));
@@ -247,16 +240,27 @@ std::string documentation_of(const TableDescription& table) {
     documentation += *separator == ':' ? ": " : "; ";
     documentation += std::string(help_of(option)) + ".";
   }
-  documentation +=
-      "\n\nRaises ValueError if an argument is wrong, or if the trace was read without what the "
-      "table needs.\n\n    trace." +
-      std::string(table.name) + "(" + example_of(table) + ").to_pandas()";
   return documentation;
+}
+
+/// An argument for an example; empty if the table takes none without its name.
+std::string example_of(const TableDescription& table) {
+  if (table.options.empty() || !table.options.front().is_first) return {};
+  const std::vector<std::string_view>& choices = table.options.front().choices;
+  return choices.size() < 2 ? std::string() : '"' + std::string(choices[1]) + '"';
+}
+
+std::string documentation_of(const TableDescription& table) {
+  return what_it_makes(table) +
+         "\n\nRaises ValueError if an argument is wrong, or if the trace was read without what the "
+         "table needs.\n\n    trace." +
+         std::string(table.name) + "(" + example_of(table) + ").to_pandas()";
 }
 
 void bind_table_list(nb::module_& module) {
   module.def("tables", list_tables,
-             "The tables that methods of Trace, TraceSet and Partial make: for each its `name`,\n"
+             "The tables that methods of Trace, TraceSet, Partial and MemorySnapshot make: for "
+             "each its `name`,\n"
              "`schema`, `summary`, `columns` and `totals` (`name`, `type`, `unit`, `meaning`) and\n"
              "`options` (`name`, `type`, `default`, `choices`, `help`). `in_partials`: 'summed' if "
              "rows of\n"

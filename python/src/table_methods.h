@@ -18,9 +18,11 @@ namespace tbtrace::python {
 OptionValues given_options(const TableDescription& table, const nanobind::args& args,
                            const nanobind::kwargs& kwargs);
 
-/// `def gpu(self, group_by: str = 'device', *, ...) -> Table`.
-std::string signature_of(const TableDescription& table);
-/// What the method does, and what its arguments are.
+/// `gpu(self, group_by: str = 'device', *, ...) -> Table`, from `gpu(self` on.
+std::string signature_of(const TableDescription& table, const std::string& start);
+/// What a method makes, and what its arguments are.
+std::string what_it_makes(const TableDescription& table);
+/// The same of a method of a trace, with its errors and an example.
 std::string documentation_of(const TableDescription& table);
 
 template <typename Owner>
@@ -41,7 +43,8 @@ void add_table_methods(nanobind::class_<Owner>& owner) {
           if (chosen_figures(*table, complete) != Figures::exact) made.forget_bases();
           return made;
         },
-        documentation_of(*table).c_str(), nanobind::sig(signature_of(*table).c_str()));
+        documentation_of(*table).c_str(),
+        nanobind::sig(signature_of(*table, std::string(table->name) + "(self").c_str()));
   }
 }
 

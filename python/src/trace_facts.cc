@@ -9,6 +9,8 @@
 
 #include <tbtrace/report.h>
 
+namespace nb = nanobind;
+
 namespace tbtrace::python {
 namespace {
 
@@ -84,6 +86,20 @@ std::string trace_html(const PythonTrace& named) {
                            " x: " + std::string(issue.sentence));
   }
   return value_of(report_html(report));
+}
+
+nb::list issue_list(const std::vector<Issue>& issues) {
+  nb::list list;
+  for (const Issue& issue : issues) {
+    nb::dict row;
+    row["id"] = nb::str(issue.id.data(), issue.id.size());
+    row["severity"] = issue.severity == Severity::info ? "info" : "data_loss";
+    row["sentence"] = nb::str(issue.sentence.data(), issue.sentence.size());
+    row["count"] = issue.count;
+    row["offsets"] = issue.offsets;
+    list.append(row);
+  }
+  return list;
 }
 
 std::string trace_set_html(const PythonTraceSet& set) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "python_trace.h"
 
@@ -12,6 +13,9 @@ std::string trace_repr(const PythonTrace& trace);
 
 /// A table of facts: where and when it was recorded, how much there is, and what is wrong with it.
 std::string trace_html(const PythonTrace& named);
+
+/// Problems of a file, a dictionary each.
+nanobind::list issue_list(const std::vector<Issue>& issues);
 
 /// A row per trace, and why others could not be read.
 std::string trace_set_html(const PythonTraceSet& set);

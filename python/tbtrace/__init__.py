@@ -23,6 +23,7 @@ from tbtrace._tbtrace import (
     Column,
     Diff,
     FlameGraph,
+    MemorySnapshot,
     Operators,
     Partial,
     RankRecord,
@@ -50,11 +51,23 @@ merge = _with_signature(_tbtrace.merge)
 rank_record = _with_signature(_tbtrace.rank_record)
 ranks = _with_signature(_tbtrace.ranks)
 read = _with_signature(_tbtrace.read)
+read_memory_snapshot = _with_signature(_tbtrace.read_memory_snapshot)
 tables = _with_signature(_tbtrace.tables)
 views = _with_signature(_tbtrace.views)
 write_baseline = _with_signature(_tbtrace.write_baseline)
 _with_signatures(
-    Column, Diff, FlameGraph, Operators, Partial, RankRecord, Report, Summary, Table, Trace, TraceSet
+    Column,
+    Diff,
+    FlameGraph,
+    MemorySnapshot,
+    Operators,
+    Partial,
+    RankRecord,
+    Report,
+    Summary,
+    Table,
+    Trace,
+    TraceSet,
 )
 
 __all__ = [
@@ -63,6 +76,7 @@ __all__ = [
     "Diff",
     "FlameGraph",
     "Job",
+    "MemorySnapshot",
     "Operators",
     "Partial",
     "RankRecord",
@@ -86,6 +100,7 @@ __all__ = [
     "rank_record",
     "ranks",
     "read",
+    "read_memory_snapshot",
     "record",
     "tables",
     "tensorboard_trace_handler",

@@ -17,6 +17,7 @@
 #include "inputs/trace_names.h"
 #include "io/archives/input.h"
 #include "io/archives/unpacked.h"
+#include "io/stream_source.h"
 #include "readers/formats/format.h"
 #include "readers/formats/other_files.h"
 #include "snapshots/assembly.h"
@@ -31,8 +32,7 @@ namespace files = std::filesystem;
 using snapshots::PickleMachine;
 
 /// The pickle in a file, whatever is around it.
-Result<std::unique_ptr<io::ByteSource>> open_pickle(const std::string& path) {
-  Result<std::unique_ptr<io::ByteSource>> file = io::open_input(path);
+Result<std::unique_ptr<io::ByteSource>> open_pickle(Result<std::unique_ptr<io::ByteSource>> file) {
   if (!file.ok()) return file.status();
   Result<io::Unpacked> content = io::unpacked(*std::move(file));
   if (!content.ok()) return content.status();
@@ -115,6 +115,19 @@ Result<MemorySnapshot> read_pickle(io::ByteSource& source, const ReadOptions& op
   return MemorySnapshot(std::move(data));
 }
 
+Result<MemorySnapshot> read_from(Result<std::unique_ptr<io::ByteSource>> file,
+                                 const ReadOptions& options, const std::string& name) {
+  try {
+    const Result<std::unique_ptr<io::ByteSource>> pickle = open_pickle(std::move(file));
+    if (!pickle.ok()) return pickle.status();
+    return read_pickle(**pickle, options, name);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::length_error&) {
+    return out_of_memory();
+  }
+}
+
 bool is_named_like_snapshot(std::string_view name) {
   const std::string_view inner = inputs::without_packing(name);
   return inner.ends_with(".pickle") || inner.ends_with(".pkl");
@@ -166,19 +179,16 @@ std::optional<std::int64_t> MemorySnapshot::rank() const {
 bool is_memory_snapshot(const std::string& path) {
   std::error_code failed;
   if (path == "-" || files::is_directory(path, failed)) return false;
-  return open_pickle(path).ok();
+  return open_pickle(io::open_input(path)).ok();
 }
 
 Result<MemorySnapshot> read_memory_snapshot(const std::string& path, const ReadOptions& options) {
-  try {
-    const Result<std::unique_ptr<io::ByteSource>> pickle = open_pickle(path);
-    if (!pickle.ok()) return pickle.status();
-    return read_pickle(**pickle, options, path);
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  } catch (const std::length_error&) {
-    return out_of_memory();
-  }
+  return read_from(io::open_input(path), options, path);
+}
+
+Result<MemorySnapshot> read_memory_snapshot(std::istream& stream, const std::string& name,
+                                            const ReadOptions& options) {
+  return read_from(io::stream_source(stream), options, name);
 }
 
 std::vector<std::string> find_memory_snapshots(const std::vector<std::string>& named) {

@@ -4,7 +4,7 @@
     docstrings_test.py [NAME...]
 
 Each method is a CTest test python.NAME. An example is an indented line of a docstring. It runs in a folder with a trace,
-a folder of ranks and a comparison, after `trace`, `ranks`, `partial`, `table`, `graph`, `summary` and `diff` were made.
+a folder of ranks and a comparison, after `trace`, `ranks`, `partial`, `table`, `graph`, `summary`, `diff` and `snapshot` were made.
 """
 
 import contextlib
@@ -55,12 +55,14 @@ class Docstrings(unittest.TestCase):
         shutil.copy(ROOT / "examples/traces/resnet18_training.json.gz", folder / "rank0.json.gz")
         for name in ("before.json.gz", "after.json.gz"):
             shutil.copy(DATA / "compare" / name, folder / name)
+        shutil.copy(DATA / "failed_training.pickle", folder / "snapshot.pickle")
         tbtrace.read(DATA / "gpu_step.json").partial().save("rank0.tbp")
 
     def values(self):
         trace = tbtrace.read(DATA / "gpu_step.json")
         ranks = tbtrace.TraceSet.open("ranks/")
-        return {"json": json, "tbtrace": tbtrace, "trace": trace, "ranks": ranks, "partial": ranks.partial(),
+        snapshot = tbtrace.read_memory_snapshot("snapshot.pickle")
+        return {"snapshot": snapshot, "before": snapshot, "after": snapshot, "json": json, "tbtrace": tbtrace, "trace": trace, "ranks": ranks, "partial": ranks.partial(),
                 "table": trace.kernels(), "graph": trace.flame_graph(), "summary": trace.summary(),
                 "diff": tbtrace.diff("before.json.gz", "after.json.gz", run_noise=0.05)}
 

@@ -169,7 +169,7 @@ constexpr std::array kRows = std::to_array<Row>({
      "tbtrace the file that export_chrome_trace() wrote"},
     {is_snapshot,
      "is a memory snapshot (torch.cuda.memory._dump_snapshot()), not a trace; `tbtrace memory` "
-     "shows what held the memory"},
+     "and, in Python, tbtrace.read_memory_snapshot() show what held the memory"},
     {is_pickle,
      "is a Python pickle, not a trace; give tbtrace the file that prof.export_chrome_trace() "
      "wrote"},

@@ -11,34 +11,13 @@
 #include "io/archives/input.h"
 #include "io/archives/unpacked.h"
 #include "io/source.h"
+#include "io/stream_source.h"
 #include "readers/formats/format.h"
 #include "readers/formats/only_trace.h"
 #include "readers/formats/other_files.h"
 
 namespace tbtrace {
 namespace {
-
-class StreamSource final : public io::ByteSource {
- public:
-  explicit StreamSource(std::istream& stream) : stream_(stream) {}
-
-  Result<std::size_t> read(std::span<char> buffer) override {
-    try {
-      stream_.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    } catch (...) {
-      // The owner asked for exceptions, of the end of the stream too. What counts is in its state.
-    }
-    if (stream_.bad()) return Status(StatusCode::unreadable_input, "cannot read the stream");
-    position_ += static_cast<std::uint64_t>(stream_.gcount());
-    return static_cast<std::size_t>(stream_.gcount());
-  }
-  std::uint64_t position() const override { return position_; }
-  std::uint64_t total() const override { return 0; }
-
- private:
-  std::istream& stream_;
-  std::uint64_t position_ = 0;
-};
 
 struct Opened {
   std::unique_ptr<io::ByteSource> source;
@@ -110,7 +89,7 @@ Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
 }
 
 Result<Trace> read_trace(std::istream& stream, const ReadOptions& options) {
-  return trace_of(readers::read_source(std::make_unique<StreamSource>(stream), options));
+  return trace_of(readers::read_source(io::stream_source(stream), options));
 }
 
 }  // namespace tbtrace
