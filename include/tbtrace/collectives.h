@@ -124,6 +124,9 @@ struct RankStep {
   /// times there were; of the kernels that began in the step.
   std::int64_t launch_interval_ns = 0;
   std::uint64_t launch_intervals = 0;
+  /// A hash of its name, equal on all machines; 0 if the number is that of the job, and not counted
+  /// from the beginning of the recording.
+  std::uint64_t name = 0;
   std::vector<ActivityRun> activity;  ///< what it did when, for pictures; empty unless asked for
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
@@ -149,6 +152,8 @@ struct RankRecording {
   bool has_messages = false;             ///< a collective that is not in it sends or receives
   std::uint64_t left_out_kernels = 0;    ///< keys of kernels that are not in it
   std::int64_t left_out_kernels_ns = 0;  ///< of these
+  /// Added to the numbers of its steps, so that they are those of the job; not in a partial.
+  std::int64_t added_to_steps = 0;
 
   bool operator==(const RankRecording&) const = default;
 };
@@ -256,8 +261,10 @@ struct JobCollectives {
 
 /// Matches the collectives of all ranks. A rank is what `distributedInfo` says, else the number
 /// after `rank` in the file's name, else the place of the file among the others. Several records of
-/// one rank follow each other; those that overlap in time are left out, with a note. Takes O(n log
-/// n) time for n collectives.
+/// one rank follow each other; those that overlap in time are left out, with a note. Steps that are
+/// counted from the beginning of each recording get the numbers of the job; those that cannot be
+/// told to be the same on two ranks have different numbers, with a note. Takes O(n log n) time for
+/// n collectives.
 JobCollectives match_collectives(std::vector<RankRecord> records);
 
 }  // namespace tbtrace

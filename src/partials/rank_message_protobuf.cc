@@ -86,6 +86,7 @@ void put_steps(proto::PartialRankSteps& message, const RankRecord& record) {
     message.add_silent_ns(step.silent_ns);
     message.add_launch_intervals_ns(step.launch_interval_ns);
     message.add_launch_intervals(step.launch_intervals);
+    if (step.name != 0) message.add_names(step.name);
   }
 }
 

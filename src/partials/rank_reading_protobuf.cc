@@ -170,7 +170,8 @@ bool take_steps(const proto::PartialRankSteps& message, RankRecord& record) {
   const auto rows = static_cast<std::size_t>(message.numbers_size());
   if (!have_rows(rows, message.starts_ns(), message.durations_ns(), message.kernels(),
                  message.silent_ns(), message.launch_intervals_ns(), message.launch_intervals()) ||
-      !have_rows(rows * kRankTimes, message.times_ns())) {
+      !have_rows(rows * kRankTimes, message.times_ns()) ||
+      !have_rows(message.names().empty() ? 0 : rows, message.names())) {
     return false;
   }
   Sums numbers;
@@ -194,6 +195,7 @@ bool take_steps(const proto::PartialRankSteps& message, RankRecord& record) {
     step.silent_ns = message.silent_ns(row);
     step.launch_interval_ns = message.launch_intervals_ns(row);
     step.launch_intervals = message.launch_intervals(row);
+    if (!message.names().empty()) step.name = message.names(row);
     if (!is_duration(step.silent_ns) || !is_duration(step.launch_interval_ns)) return false;
     record.steps.push_back(step);
   }

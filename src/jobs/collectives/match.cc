@@ -116,8 +116,14 @@ class Matcher {
     stands_for_ = std::ldexp(1.0, 64) / std::max(1.0, static_cast<double>(*limit));
     for (auto& [place, of_rank] : parts) {
       Parts kept = {.records = {}, .numbers = {}, .count = of_rank.count};
+      // The record was chosen by the numbers that steps had in the recording.
+      MatchKey chosen_by = key;
+      const RankRecord& record = job_.ranks[place].record;
+      if (key.by != MatchedBy::sequence && key.number != MatchKey::kNone) {
+        chosen_by.number -= record.recordings[key.recording].added_to_steps;
+      }
       for (std::size_t at = 0; at < of_rank.records.size(); ++at) {
-        if (jobs::match_hash(key, of_rank.number(at)) >= *limit) continue;
+        if (jobs::match_hash(chosen_by, of_rank.number(at)) >= *limit) continue;
         kept.records.push_back(of_rank.records[at]);
         kept.numbers.push_back(of_rank.number(at));
       }

@@ -24,6 +24,7 @@
 #include "jobs/collectives/ranks.h"
 #include "jobs/collectives/recorded.h"
 #include "trace/links.h"
+#include "trace/step_names.h"
 #include "wire/json_tree.h"
 #include "wire/stable_hash.h"
 
@@ -129,6 +130,25 @@ class RecordMaker {
     steps_.assign(trace_.steps().begin(), trace_.steps().end());
     if (steps_.empty()) steps_ = analyses::inferred_steps(trace_);
     std::ranges::sort(steps_, {}, [&](const Step& step) { return events_.start_ns(step.event); });
+    counts_from_start_ = are_counted_from_start();
+  }
+
+  /// Whether the numbers of steps are only counted: ranks may begin to record at different steps.
+  bool are_counted_from_start() const {
+    const ArgumentColumn& numbers = trace_.argument(Argument::step_number);
+    for (std::size_t at = 0; at < steps_.size(); ++at) {
+      const bool has_number = is_step_name(trace_.name(steps_[at].event)) ||
+                              numbers.integer(steps_[at].event).has_value();
+      if (has_number || steps_[at].number != static_cast<std::int64_t>(at)) return false;
+    }
+    return !steps_.empty();
+  }
+
+  std::uint64_t name_of_step(std::int64_t number) const {
+    if (!counts_from_start_) return 0;
+    StableHash hash;
+    hash.add(trace_.name(steps_[static_cast<std::size_t>(number)].event));
+    return std::max<std::uint64_t>(hash.value(), 1);
   }
 
   /// The step that had begun last, if it or a later one had not ended.
@@ -290,6 +310,7 @@ class RecordMaker {
       }
       one.kernels = add_kernels(kernels, window, number);
       one.silent_ns = longest_in(silent, window);
+      one.name = name_of_step(number);
       add_launches(one, window);
       if (options_.with_activity) one.activity = jobs::activity_within(lengths, window);
       record_.steps.push_back(std::move(one));
@@ -393,6 +414,7 @@ class RecordMaker {
   const Events& events_;
   const jobs::RecordedCollectives recorded_;
   std::vector<Step> steps_;
+  bool counts_from_start_ = false;
   std::vector<TimeRange> computing_;
   std::map<TrackId, std::uint32_t> streams_;
   std::optional<std::uint32_t> only_group_;

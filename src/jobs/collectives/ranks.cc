@@ -8,6 +8,7 @@
 
 #include "base/characters.h"
 #include "base/natural_order.h"
+#include "jobs/collectives/iterations.h"
 #include "wire/json_tree.h"
 
 namespace tbtrace::jobs {
@@ -157,9 +158,12 @@ std::vector<JobRank> ranks_of(std::vector<RankRecord> records, std::vector<std::
   number_records(records, notes);
   std::map<std::int64_t, std::vector<RankRecord>> by_rank;
   for (RankRecord& record : records) by_rank[*record.rank].push_back(std::move(record));
-  std::vector<JobRank> ranks;
   for (auto& [rank, recordings] : by_rank) {
     std::ranges::stable_sort(recordings, {}, &RankRecord::start_ns);
+  }
+  number_iterations(by_rank, notes);
+  std::vector<JobRank> ranks;
+  for (auto& [rank, recordings] : by_rank) {
     JobRank& one = ranks.emplace_back(JobRank{rank, std::move(recordings.front())});
     for (std::size_t next = 1; next < recordings.size(); ++next) {
       if (recordings[next].start_ns >= one.record.end_ns) {
