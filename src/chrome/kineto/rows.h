@@ -28,7 +28,7 @@ class RowSizeSink {
  public:
   virtual ~RowSizeSink() = default;
   virtual void add(EventId range, std::size_t bytes) = 0;
-  /// Of a row that is no range.
+  /// Of any other row.
   virtual void add(const EventBatch& rows, const EventBatch::Row& row, std::size_t bytes) = 0;
 };
 
