@@ -4,7 +4,7 @@ import { emptyBox } from "./parts/empty.js";
 import { AddressState } from "./parts/state.js";
 import { failureBox } from "./parts/trace_column.js";
 import { EmbeddedSource } from "./data/source.js";
-import { readRanks } from "./ranks/document.js";
+import { jobOfPage, readRanks } from "./ranks/document.js";
 import { RanksColumn } from "./ranks/column.js";
 import { App } from "./app.js";
 
@@ -95,6 +95,10 @@ class ReportApp extends App {
       .filter(({ sections }) => "timeline" in sections);
     return {
       hasAny: traces.length > 0,
+      placeOf: (trace) => {
+        const own = this.index?.traces[Number(trace)];
+        return own?.job_rank === undefined ? null : { rank: own.job_rank, start_ns: own.job_start_ns ?? 0 };
+      },
       find: (rank, start) => {
         const own = traces.filter((trace) => trace.job_rank === rank && (trace.job_start_ns ?? 0) <= start)
           .sort((a, b) => (b.job_start_ns ?? 0) - (a.job_start_ns ?? 0))[0];
@@ -119,6 +123,9 @@ class ReportApp extends App {
       trace: String(number), input: view === "ranks" ? "job" : trace.name, view, title: this.viewTitle(),
       has: (/** @type {string} */ one) => one in trace.sections || (one === "ranks" && Boolean(this.index?.job)),
       job: this.index?.job ? () => this.embedded.section("job-ranks", readRanks).then(({ sentences }) => sentences) : undefined,
+      ranks: this.index?.job && trace.job_rank !== undefined
+        ? () => this.embedded.section("job-ranks", readRanks).then((ranks) => jobOfPage(ranks, this.timelines())) : undefined,
+      hasOf: (/** @type {string} */ other, /** @type {string} */ one) => one in (traces[Number(other)]?.sections ?? {}),
       why: (/** @type {string} */ one) => trace.empty?.[one] ?? null,
     };
   }

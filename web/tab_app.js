@@ -5,7 +5,7 @@ import { emptyBox } from "./parts/empty.js";
 import { TraceColumn, failureBox } from "./parts/trace_column.js";
 import { CompareColumn } from "./compare/column.js";
 import { RanksColumn } from "./ranks/column.js";
-import { rankRows } from "./ranks/document.js";
+import { jobOfPage, rankRows } from "./ranks/document.js";
 import { RunList, jobMark } from "./data/runs.js";
 import { App } from "./app.js";
 import { TraceChooser, newTraces, runLabel } from "./tab_chooser.js";
@@ -244,6 +244,10 @@ export class TabApp extends App {
     const inputs = new Map(rankRows(ranks).map(({ rank, input }) => [rank, String(input)]));
     return {
       hasAny: true,
+      placeOf: (trace) => {
+        const rank = [...inputs].find(([, input]) => input === trace)?.[0];
+        return rank === undefined ? null : { rank, start_ns: 0 };
+      },
       find: (rank, start_ns) => {
         const trace = inputs.get(rank);
         return trace !== undefined && this.runs?.place(trace) ? { trace, start_ns } : null;
@@ -304,7 +308,9 @@ export class TabApp extends App {
     if (runs && place) {
       return {
         trace: place.window.trace, input: `${runs.logdir.replace(/\/$/, "")}/${place.window.trace}`,
-        view: this.viewName(), title: this.viewTitle(), has: () => true,
+        view: this.viewName(), title: this.viewTitle(), has: () => true, hasOf: () => true,
+        ranks: this.traceOf(1) !== null || runs.jobOf(trace).length < 2 ? undefined
+          : () => this.server.ranks(String(trace), jobMark(runs.jobOf(trace))).then((ranks) => jobOfPage(ranks, this.timelines(ranks))),
       };
     }
     if (!runs?.isComplete) {

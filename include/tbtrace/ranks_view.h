@@ -27,6 +27,7 @@ struct RanksLimits {
   std::size_t members = 64;          ///< of each of these
   std::size_t timeline_ranks = 64;   ///< whose steps are drawn beside each other
   std::size_t timeline_parts = 400;  ///< collectives of each of these in a step: the longest
+  std::size_t matches = 8'000;       ///< members of collectives that timelines mark together
   std::size_t characters = 500;      ///< of each text
 
   bool operator==(const RanksLimits&) const = default;

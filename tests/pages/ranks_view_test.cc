@@ -102,6 +102,45 @@ TEST(RanksView, RanksThatHoldUpTheJobAreTheFirstToLookAt) {
   EXPECT_EQ(view.ranks_by_interest().front(), 1);
 }
 
+TEST(RanksView, RecordingsAreOnTheClockOfTheReference) {
+  std::vector<RankRecord> records = records_of(3, 6);
+  RankRecord& ahead = records[2];
+  ahead.start_ns += 1'000 * kMs;
+  ahead.end_ns += 1'000 * kMs;
+  for (RankCollective& part : ahead.collectives) {
+    part.start_ns += 1'000 * kMs;
+    part.end_ns += 1'000 * kMs;
+  }
+  const JsonTree document = document_of(std::move(records));
+  const JsonTree& recordings = *document.find("recordings");
+  EXPECT_EQ(pages::list_of(recordings, "reference"), "0 0 0");
+  EXPECT_EQ(pages::list_of(recordings, "duration_ns"), "78000000 78000000 78000000");
+  EXPECT_EQ(pages::list_of(recordings, "start_ns"), "0 0 0");
+  EXPECT_EQ(pages::list_of(recordings, "end_ns"), "78000000 78000000 78000000");
+  EXPECT_EQ(pages::list_of(recordings, "error_ns"), "0 0 0");
+}
+
+TEST(RanksView, ARankWhoseClockIsUnknownIsItsOwnReference) {
+  const JsonTree document = document_of(records_of(3, 2));
+  EXPECT_EQ(pages::list_of(*document.find("recordings"), "reference"), "0 1 2");
+}
+
+TEST(RanksView, MatchesHaveTheLongestCollectivesThatFit) {
+  const JsonTree whole = document_of(records_of(3, 2));
+  const JsonTree& matches = *whole.find("matches");
+  EXPECT_EQ(pages::list_of(matches, "members"), "3 3");
+  EXPECT_EQ(pages::list_of(matches, "ranks"), "0 1 2 0 1 2");
+  EXPECT_EQ(pages::list_of(matches, "start_ns"),
+            "10000000 12000000 10000000 23000000 25000000 23000000");
+  EXPECT_EQ(pages::member(matches, "left_out"), "0");
+  std::vector<RankRecord> records = records_of(3, 2);
+  for (RankRecord& record : records) record.collectives[0].start_ns += kMs / 2;
+  const JsonTree fewer_matches = document_of(std::move(records), {.matches = 5});
+  EXPECT_EQ(pages::list_of(*fewer_matches.find("matches"), "start_ns"),
+            "23000000 25000000 23000000");
+  EXPECT_EQ(pages::member(*fewer_matches.find("matches"), "left_out"), "1");
+}
+
 TEST(RanksView, CellsHaveThePartsOfAStepWhichAddUpToIt) {
   const JsonTree document = document_of(records_of(3, 2));
   const JsonTree& cells = *document.find("cells");

@@ -80,6 +80,17 @@ import { unitOf } from "../parts/format.js";
  * @typedef {{arguments: {key: string, unit: string, value: any}[]}} RangeArguments
  */
 /**
+ * The ranks of a job and where their traces are.
+ * @typedef {object} JobOfPage
+ * @property {number[]} ranks their numbers, by place
+ * @property {import("../timeline/together.js").RankRecordings} recordings
+ * @property {import("../timeline/together.js").RankMatches} matches
+ * @property {(trace: string) => import("../timeline/together.js").TogetherTrace | null} placeOf
+ * @property {(rank: number) => boolean} has whether its timeline can be read
+ * @property {(rank: number, time: number) => {trace: string, start_ns: number} | null} find the trace that has a time
+ *   of the rank's recordings, and when its window starts in them
+ */
+/**
  * What a renderer gets: the state in the address under its view's name, and the way to others.
  * @typedef {object} Page
  * @property {(key: string) => string | null} get
@@ -91,6 +102,9 @@ import { unitOf } from "../parts/format.js";
  * @property {(message: string) => void} say
  * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
  * @property {() => Promise<string[]>} [job] sentences about the job whose rank the trace is
+ * @property {() => Promise<JobOfPage>} [ranks] the job whose rank the trace is
+ * @property {(trace: string) => Page} [of] the same for another trace
+ * @property {() => string} [link] the address of what is shown
  * @property {(view: string) => boolean} [has] whether the report has this view of the trace
  * @property {(range: RangeKey) => Promise<RangeArguments>} [range] all arguments of a range; only
  *   in the tab

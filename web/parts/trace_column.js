@@ -16,6 +16,8 @@ import { rendererOf } from "../views/list.js";
  * @property {(view: string) => boolean} has
  * @property {(view: string) => string | null} [why] a view has no data; null: it has some
  * @property {() => Promise<string[]>} [job] sentences about the job whose rank it is
+ * @property {() => Promise<import("../data/source.js").JobOfPage>} [ranks] that job
+ * @property {(trace: string, view: string) => boolean} [hasOf] whether another trace has a view
  */
 /**
  * What a column needs of the page around it.
@@ -24,7 +26,8 @@ import { rendererOf } from "../views/list.js";
  * @property {import("./state.js").AddressState} state
  * @property {(column: TraceColumn) => ChosenTrace | HTMLElement} chosen what it shows, or why
  *   there is nothing to show
- * @property {(column: TraceColumn, view: string, params?: {[key: string]: string | null}) => void} go
+ * @property {(column: TraceColumn, view: string, params?: {[key: string]: string | null},
+ *   also?: {[key: string]: string | null}) => void} go also: state of the page
  * @property {(message: string) => void} say
  */
 
@@ -67,9 +70,10 @@ export class TraceColumn {
    * What a view gets.
    * @protected
    * @param {ChosenTrace} chosen
+   * @param {boolean} [isOther] it is not the one on the page
    * @returns {ColumnPage}
    */
-  page({ trace, input, view: name, has, job }) {
+  page({ trace, input, view: name, has, job, ranks, hasOf }, isOther = false) {
     const { owner } = this;
     const { source, state } = owner;
     const { signal } = this.life;
@@ -77,13 +81,14 @@ export class TraceColumn {
     return {
       get: (own) => state.get(key(own)),
       set: (own, value, push = false) => state.change({ [key(own)]: value }, push),
-      go: (view, params = {}) => owner.go(this, view, params),
+      go: (view, params = {}) => owner.go(this, view, params, isOther ? { trace } : {}),
+      of: (other) => this.page({ trace: other, input: other, view: name, title: "", has: (view) => hasOf?.(other, view) ?? false }, true),
       view: (view) => source.view(trace, view, signal),
       range: source.range && ((range) => /** @type {any} */ (source).range(trace, range, signal)),
       part: source.part && ((from_ns, to_ns) =>
         /** @type {any} */ (source).part(trace, from_ns, to_ns, signal)),
-      say: (message) => owner.say(message),
-      trace, name, input, has, job,
+      say: (message) => owner.say(message), link: () => state.link(),
+      trace, name, input, has, job, ranks,
     };
   }
 

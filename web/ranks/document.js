@@ -71,6 +71,8 @@ import { recordsOf } from "../data/table.js";
  * @property {RankWaits} waits
  * @property {CostlyCollective[]} costliest
  * @property {StepLines[]} timelines
+ * @property {import("../timeline/together.js").RankRecordings} recordings
+ * @property {import("../timeline/together.js").RankMatches} matches
  * @property {number} names_cut
  */
 /**
@@ -130,6 +132,30 @@ export function rankTable(ranks, name) {
  */
 export function rankRows(ranks) {
   return recordsOf(rankTable(ranks, "by_rank"));
+}
+
+/**
+ * What the timeline needs of a job.
+ * @param {Ranks} ranks
+ * @param {import("./view.js").RankTraces} traces
+ * @returns {import("../data/source.js").JobOfPage}
+ */
+export function jobOfPage(ranks, traces) {
+  const numbers = rankRows(ranks).map(({ rank }) => Number(rank));
+  return {
+    ranks: numbers, recordings: ranks.recordings, matches: ranks.matches,
+    placeOf: (trace) => {
+      const found = traces.placeOf(trace);
+      const place = found === null ? -1 : numbers.indexOf(found.rank);
+      return found === null || place < 0 ? null : { place, start_ns: found.start_ns };
+    },
+    has: (rank) => traces.find(rank, Number.MAX_SAFE_INTEGER) !== null,
+    find: (rank, time) => {
+      const at = Math.max(0, Math.round(time));
+      const found = traces.find(rank, at);
+      return found && { trace: found.trace, start_ns: at - found.start_ns };
+    },
+  };
 }
 
 /**

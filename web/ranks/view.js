@@ -26,6 +26,8 @@ import { stepLines } from "./step_lines.js";
  * @typedef {object} RankTraces
  * @property {(rank: number, start_ns: number) => {trace: string, start_ns: number} | null} find the
  *   trace that has a time of a rank, and the time in it
+ * @property {(trace: string) => {rank: number, start_ns: number} | null} placeOf whose trace it is, and when its
+ *   window starts in the recordings of the rank
  * @property {boolean} hasAny
  * @property {(trace: string, params: {[key: string]: string | null}) => void} open its timeline
  */

@@ -15,14 +15,14 @@ function viewOf(gaps) {
 const idle = timelineIdleOf(viewOf([[0, 500, 100, "data"], [0, 100, 50, "launches"], [1, 0, 10, "what_comes_later"]]));
 
 test("gaps are by device, in the order of time, with their cause and colour", () => {
-  assert.deepEqual(idle.get(0).map(({ start, end, cause, kind }) => [start, end, cause, kind]),
+  assert.deepEqual(idle.get(":0").map(({ start, end, cause, kind }) => [start, end, cause, kind]),
     [[100, 150, "running operators, launching", "host-wait"], [500, 600, "waiting for the data loader", "data"]]);
-  assert.equal(idle.get(1)[0].cause, "what comes later", "a cause that this page does not know");
+  assert.equal(idle.get(":1")[0].cause, "what comes later", "a cause that this page does not know");
   assert.equal(timelineIdleOf({ tables: [] }).size, 0);
 });
 
 test("the gap at a time, and the longest where a pixel has several", () => {
-  const gaps = idle.get(0);
+  const gaps = idle.get(":0");
   assert.equal(timelineGapAt(gaps, 120, 1).start, 100);
   assert.equal(timelineGapAt(gaps, 152, 1), null);
   assert.equal(timelineGapAt(gaps, 300, 1000).start, 500);

@@ -11,14 +11,24 @@ import { timelineBoxAt, timelineIdleRow } from "./layout.js";
  * @property {string} cause
  * @property {string} sentence
  */
-/** @typedef {Map<number | null, TimelineGap[]>} TimelineIdle by device, in the order of time */
+/** @typedef {Map<string, TimelineGap[]>} TimelineIdle by device of a rank, in the order of time */
+
+/**
+ * @param {{rank?: number, device: number | null}} track
+ * @returns {string} the device that it is of
+ */
+export function timelineIdleKey({ rank, device }) {
+  return `${rank ?? ""}:${device ?? ""}`;
+}
 
 /**
  * The gaps of each device. The table has the longest if there are very many.
  * @param {import("../data/source.js").View} view of the GPU
+ * @param {number} [rank] of a joined timeline
+ * @param {(time: number) => number} [map] its times
  * @returns {TimelineIdle}
  */
-export function timelineIdleOf(view) {
+export function timelineIdleOf(view, rank, map = (time) => time) {
   /** @type {TimelineIdle} */
   const idle = new Map();
   const table = view.tables.find(({ name }) => name === "gaps");
@@ -26,9 +36,10 @@ export function timelineIdleOf(view) {
   for (const gap of recordsOf(table)) {
     const start = Number(gap.start_ns), why = String(gap.why ?? "");
     const [cause, kind] = idleCauses.get(why) ?? [why.replaceAll("_", " "), "idle"];
-    const list = idle.get(gap.device) ?? [];
-    list.push({ start, end: start + Number(gap.duration_ns), kind, cause, sentence: gapSentence(gap) });
-    idle.set(gap.device, list);
+    const key = timelineIdleKey({ rank, device: gap.device });
+    const list = idle.get(key) ?? [];
+    list.push({ start: map(start), end: map(start + Number(gap.duration_ns)), kind, cause, sentence: gapSentence(gap) });
+    idle.set(key, list);
   }
   for (const gaps of idle.values()) gaps.sort((a, b) => a.start - b.start);
   return idle;
@@ -91,7 +102,7 @@ export function timelinePaintIdle(context, { model, boxes, idle, from, to, top, 
   for (let at = timelineBoxAt(boxes, top); at < boxes.length && boxes[at].top < top + height; at++) {
     const box = boxes[at];
     if (box.idle === 0) continue;
-    const gaps = idle.get(model.source.tracks[box.track].device) ?? [];
+    const gaps = idle.get(timelineIdleKey(model.source.tracks[box.track])) ?? [];
     let drawn = -1;
     for (let place = gapAfter(gaps, from); place < gaps.length && gaps[place].start < to; place++) {
       const { start, end, kind, cause } = gaps[place];

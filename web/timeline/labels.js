@@ -14,8 +14,11 @@ export class TimelineTrackLabels {
    * @param {(box: number, size: LabelSize) => void} onSize
    * @param {(box: number, forward: boolean) => boolean} onStep to the next moment of a track or
    *     counter; false: it has none
+   * @param {(box: number) => void} onHide
    */
-  constructor(onSize, onStep) {
+  constructor(onSize, onStep, onHide) {
+    /** @private */
+    this.onHide = onHide;
     /** @private */
     this.onSize = onSize;
     /** @private */
@@ -43,12 +46,12 @@ export class TimelineTrackLabels {
     }
     for (let place = first; place < last; place++) {
       const box = boxes[place];
-      const size = sizeOf(place);
-      const room = roomOf(place);
-      const text = `${size} ${box.top} ${box.height} ${room} ${box.heading} ${box.idle}`;
+      const size = sizeOf(box.id);
+      const room = roomOf(box.id);
+      const text = `${box.id} ${size} ${box.top} ${box.height} ${room} ${box.heading} ${box.idle}`;
       const before = this.shown.get(place);
       if (before?.text === text) continue;
-      const element = this.label(model, box, place, size, room);
+      const element = this.label(model, box, size, room);
       const hadFocus = before?.element.contains(document.activeElement);
       const which = hadFocus && before ? [...before.element.querySelectorAll("button")].indexOf(
         /** @type {HTMLButtonElement} */ (document.activeElement)) : -1;
@@ -69,11 +72,11 @@ export class TimelineTrackLabels {
    * @private
    * @param {import("./model.js").TimelineModel} model
    * @param {LabelBox} box
-   * @param {number} place
    * @param {LabelSize} size
    * @param {number} room
    */
-  label(model, box, place, size, room) {
+  label(model, box, size, room) {
+    const { id } = box;
     const isOpen = size !== "closed";
     const counter = box.counter < 0 ? null : model.source.counters[box.counter];
     const track = counter ? null : model.source.tracks[box.track];
@@ -96,19 +99,22 @@ export class TimelineTrackLabels {
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         const isArrow = event.key === "ArrowLeft" || event.key === "ArrowRight";
         if (!isArrow || event.ctrlKey || event.metaKey || event.altKey) return;
-        if (!this.onStep(place, event.key === "ArrowRight")) return;
+        if (!this.onStep(id, event.key === "ArrowRight")) return;
         event.preventDefault();
         event.stopPropagation();
       },
-      onclick: () => this.onSize(place, isOpen ? "closed" : "fit"),
+      onclick: () => this.onSize(id, isOpen ? "closed" : "fit"),
     }, h("span", { class: "twist", "aria-hidden": true }, isOpen ? "\u25be" : "\u25b8"),
       h("span", null, h("b", null, name), " ", h("span", { class: "quiet" }, hidden || detail))),
     isDeep ? h("button", {
       type: "button", class: "plain icon", "aria-pressed": size === "full",
       "aria-label": `${name}: all ${rows} lines with texts`,
       title: size === "full" ? "Lower lines" : `All ${rows} lines with texts`,
-      onclick: () => this.onSize(place, size === "full" ? "fit" : "full"),
-    }, "\u2195") : null);
+      onclick: () => this.onSize(id, size === "full" ? "fit" : "full"),
+    }, "\u2195") : null,
+    // The menu of tracks has it for keys.
+    h("button", { type: "button", class: "plain icon track-hide", tabindex: -1, "aria-hidden": true, title: `Hide ${name}; the menu Tracks has it`,
+                  onclick: () => this.onHide(id) }, "\u00d7"));
     if (box.heading !== "") element.append(h("span", { class: "timeline-heading" }, box.heading));
     if (box.idle) {
       const why = h("span", { class: "timeline-idle", title: "Why the GPU was idle, by the account of the view GPU" }, "idle: why");

@@ -13,6 +13,7 @@ export const timelineIdleRow = 15;
 
 /**
  * @typedef {object} TimelineBox a track, or a counter below the tracks
+ * @property {number} id of the track; of a counter its number after those of the tracks
  * @property {number} track -1: a counter
  * @property {number} counter -1: a track
  * @property {number} top of its label
@@ -30,38 +31,43 @@ export const timelineIdleRow = 15;
  * @property {boolean} hasIdle
  */
 /** @typedef {"closed" | "fit" | "full"} TimelineSize */
+/** @typedef {{boxes: TimelineBox[], at: Int32Array, height: number}} TimelineLayout at: by id its box; -1: it is hidden */
 
 /**
  * @param {number[]} trackRows lines by track
  * @param {number} counters how many
- * @param {(box: number) => TimelineSize} sizeOf counters stand after the tracks
- * @param {(box: number) => number} room height that a deep track gets if it is not shown in full
+ * @param {(id: number) => TimelineSize} sizeOf
+ * @param {(id: number) => number} room height that a deep track gets if it is not shown in full
  * @param {number} head height of a label that stands above its lines; 0: it is beside them
- * @param {(box: number) => TimelineLook} [lookOf]
- * @returns {{boxes: TimelineBox[], height: number}}
+ * @param {(id: number, place: number) => TimelineLook} [lookOf]
+ * @param {number[]} [order] ids of those that are shown, from top to bottom
+ * @returns {TimelineLayout}
  */
-export function timelineLayout(trackRows, counters, sizeOf, room, head, lookOf = plainLook) {
+export function timelineLayout(trackRows, counters, sizeOf, room, head, lookOf = plainLook,
+                               order = Array.from({ length: trackRows.length + counters }, (_, id) => id)) {
   /** @type {TimelineBox[]} */
   const boxes = [];
+  const at = new Int32Array(trackRows.length + counters).fill(-1);
   let top = 0;
-  for (let box = 0; box < trackRows.length + counters; box++) {
-    const isTrack = box < trackRows.length;
-    const size = sizeOf(box);
+  for (const [place, id] of order.entries()) {
+    const isTrack = id < trackRows.length;
+    const size = sizeOf(id);
     const isOpen = size !== "closed";
-    const look = lookOf(box);
+    const look = lookOf(id, place);
     if (look.heading !== "") top += timelineHeading;
-    const rows = isTrack ? (isOpen ? trackRows[box] : Math.min(1, trackRows[box])) : 1;
+    const rows = isTrack ? (isOpen ? trackRows[id] : Math.min(1, trackRows[id])) : 1;
     const row = !isTrack ? (isOpen ? counterHeight : timelineRow)
-      : !isOpen ? timelineRow : size === "fit" ? timelineFit(rows, room(box), look.row) : look.row;
+      : !isOpen ? timelineRow : size === "fit" ? timelineFit(rows, room(id), look.row) : look.row;
     // A thread of instants only has room for them, too.
     const lines = Math.max(Math.max(rows, 1) * row, head ? 0 : timelineRow);
     const idle = look.hasIdle ? top + head + lines + 2 : 0;
     const height = head + lines + (look.hasIdle ? timelineIdleRow + 2 : 0);
-    boxes.push({ track: isTrack ? box : -1, counter: isTrack ? -1 : box - trackRows.length,
+    at[id] = place;
+    boxes.push({ id, track: isTrack ? id : -1, counter: isTrack ? -1 : id - trackRows.length,
                  top, lines: top + head, row, rows, height, heading: look.heading, idle });
     top += height + trackGap;
   }
-  return { boxes, height: top };
+  return { boxes, at, height: top };
 }
 
 /** @returns {TimelineLook} */

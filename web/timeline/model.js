@@ -18,7 +18,7 @@ import { timelineIsAnnotation, timelineKindOf } from "./kinds.js";
  * @property {boolean} arguments_left_out
  * @property {number} names_cut
  * @property {{name: string, process: string, kind: string, device: number | null,
- *             ranges: number, rows: number}[]} tracks
+ *             ranges: number, rows: number, rank?: number, key?: string}[]} tracks rank, key: of a joined timeline
  * @property {string[]} names
  * @property {number[]} categories
  * @property {{name: string, kind: string}[]} category_list
@@ -38,27 +38,53 @@ import { timelineIsAnnotation, timelineKindOf } from "./kinds.js";
 /** Ranges in a block of which the longest is known, and blocks in a larger block. */
 export const timelineBlock = 8;
 
+/**
+ * The ranges of a document in its order; times in ns.
+ * @typedef {object} TimelineRanges
+ * @property {Float64Array} starts
+ * @property {Float64Array} durations
+ * @property {ArrayLike<number>} rows
+ * @property {ArrayLike<number>} names
+ * @property {ArrayLike<number>} unfinished
+ * @property {{kind: string, from: ArrayLike<number>, to: ArrayLike<number>}[]} flows
+ */
+
+/**
+ * @param {TimelineDocument} source
+ * @param {Map<string, import("./columns.js").TimelinePlace>} places
+ * @returns {TimelineRanges}
+ */
+function decoded(source, places) {
+  const trackRanges = source.tracks.map((track) => track.ranges);
+  /** @param {string} name */
+  const column = (name) => timelineColumn(source.bytes, places.get(name), trackRanges, /[.]|unfinished/.test(name) ? 0 : source.ranges);
+  const starts = column("start");
+  const durations = column("duration");
+  for (let i = 0; i < source.ranges; i++) {
+    starts[i] = source.origin_ns + starts[i] * source.unit_ns;
+    durations[i] *= source.unit_ns;
+  }
+  return { starts, durations, rows: column("row"), names: column("name"), unfinished: column("unfinished"),
+           flows: source.flows.map(({ kind }) => ({ kind, from: column(`${kind}.from`), to: column(`${kind}.to`) })) };
+}
+
 /** The ranges of a document. A range is its number in the order of lines. */
 export class TimelineModel {
-  /** @param {TimelineDocument} source */
-  constructor(source) {
+  /**
+   * @param {TimelineDocument} source
+   * @param {TimelineRanges} [ranges] those of the document, if its columns do not have them
+   */
+  constructor(source, ranges) {
     this.source = source;
     /** @private */
     this.places = timelinePlaces(source.columns, source.bytes.length);
+    const { starts, durations, rows, names, unfinished, flows } = ranges ?? decoded(source, this.places);
     const size = this.size = source.ranges;
     this.names = source.names;
     /** By name: its kind for colours and words. */
     this.kinds = source.names.map((text, name) => timelineKindOf(
       text, source.category_list[source.categories[name]]?.kind ?? "other"));
     const trackRanges = source.tracks.map((track) => track.ranges);
-    const starts = this.column("start", trackRanges);
-    const durations = this.column("duration", trackRanges);
-    const rows = this.column("row", trackRanges);
-    const names = this.column("name", trackRanges);
-    for (let i = 0; i < size; i++) {
-      starts[i] = source.origin_ns + starts[i] * source.unit_ns;
-      durations[i] *= source.unit_ns;
-    }
     /** @type {number[]} lines by track */
     this.trackRows = [];
     /** The first line of each track. */
@@ -118,24 +144,11 @@ export class TimelineModel {
     this.longest = timelineLongest(this.start, this.end);
     this.longestDuration = size > 0 ? this.duration(this.longestOf(0, size)) : 0;
     /** The ranges that did not end. @type {Set<number>} */
-    this.unfinished = new Set(!this.places.has("unfinished") ? []
-      : Array.from(this.column("unfinished", trackRanges), (range) => place[range]));
+    this.unfinished = new Set(Array.from(unfinished, (range) => place[range]));
     /** @type {{kind: string, from: Uint32Array, to: Uint32Array}[]} */
-    this.flows = source.flows.map(({ kind }) => {
-      /** @param {string} end */
-      const ends = (end) => Uint32Array.from(this.column(`${kind}.${end}`, trackRanges),
-                                             (range) => place[range]);
-      return { kind, from: ends("from"), to: ends("to") };
-    });
-  }
-
-  /**
-   * @param {string} name
-   * @param {number[]} trackRanges
-   */
-  column(name, trackRanges) {
-    return timelineColumn(this.source.bytes, this.places.get(name), trackRanges,
-                          name.includes(".") ? 0 : this.source.ranges);
+    this.flows = flows.map(({ kind, from, to }) => ({
+      kind, from: Uint32Array.from(from, (range) => place[range]), to: Uint32Array.from(to, (range) => place[range]),
+    }));
   }
 
   /**

@@ -6,6 +6,7 @@ import { timelineKinds } from "./kinds.js";
 import { timelineLabels, timelineLine, timelineMarks, timelineMix } from "./line.js";
 import { timelinePaintIdle } from "./idle.js";
 import { timelineBoxAt } from "./layout.js";
+import { timelinePaintNotes } from "./notes.js";
 import { timelinePaintCounters, timelinePaintMarks } from "./paint_moments.js";
 
 /** @typedef {import("./layout.js").TimelineBox} PaintBox */
@@ -13,6 +14,7 @@ import { timelinePaintCounters, timelinePaintMarks } from "./paint_moments.js";
  * @typedef {object} TimelinePicture what is to be drawn
  * @property {import("./model.js").TimelineModel} model
  * @property {PaintBox[]} boxes
+ * @property {Int32Array} at by track its box; -1: it is hidden
  * @property {number} from
  * @property {number} to
  * @property {number} top how far it is scrolled
@@ -23,6 +25,8 @@ import { timelinePaintCounters, timelinePaintMarks } from "./paint_moments.js";
  * @property {number} hovered
  * @property {[number, number] | null} span
  * @property {{from: number, to: number}[]} flows of the selected range
+ * @property {number[]} together ranges that are one collective
+ * @property {import("./notes.js").TimelineNote[]} notes of people
  * @property {import("./idle.js").TimelineIdle} idle
  */
 
@@ -160,6 +164,32 @@ export class TimelinePainter {
     }
     if (picture.selected >= 0) this.outline(picture, picture.selected, 2);
     this.paintFlows(picture);
+    this.paintTogether(picture);
+    timelinePaintNotes(context, picture, colors);
+  }
+
+  /**
+   * The parts of one collective, joined where they begin.
+   * @private
+   * @param {TimelinePicture} picture
+   */
+  paintTogether(picture) {
+    const { context } = this;
+    const places = picture.together.flatMap((range) => this.place(picture, range) ?? []).sort((a, b) => a.y - b.y);
+    if (places.length < 2) return;
+    context.strokeStyle = this.text ?? "";
+    context.setLineDash([4, 3]);
+    context.lineWidth = 1.5;
+    for (const side of [0, 1]) {
+      context.beginPath();
+      for (const { x, width, y, row } of places) {
+        context.lineTo(x + side * width, y);
+        context.lineTo(x + side * width, y + row);
+      }
+      context.stroke();
+    }
+    context.setLineDash([]);
+    for (const range of picture.together) this.outline(picture, range, 2);
   }
 
   /**
@@ -297,16 +327,17 @@ export class TimelinePainter {
   }
 
   /**
-   * Where a range is drawn; null if its track is closed over it.
+   * Where a range is drawn; null if its track is hidden.
    * @param {TimelinePicture} picture
    * @param {number} range
-   * @returns {{x: number, width: number, y: number, row: number}}
+   * @returns {{x: number, width: number, y: number, row: number} | null}
    */
   place(picture, range) {
     const { model, boxes, from, to, width } = picture;
     const lane = model.laneOf(range);
     const track = model.laneTrack[lane];
-    const box = boxes[track];
+    const box = boxes[picture.at[track]];
+    if (!box) return null;
     const scale = width / (to - from);
     const row = Math.min(lane - model.trackLane[track], box.rows - 1);
     return { x: (model.start[range] - from) * scale, width: model.duration(range) * scale,
@@ -320,7 +351,9 @@ export class TimelinePainter {
    * @param {number} thick
    */
   outline(picture, range, thick) {
-    const { x, width, y, row } = this.place(picture, range);
+    const place = this.place(picture, range);
+    if (place === null) return;
+    const { x, width, y, row } = place;
     const left = Math.max(-4, x);
     const right = Math.min(picture.width + 4, Math.max(x + width, x + 3));
     if (right < 0 || left > picture.width) return;
@@ -358,7 +391,9 @@ export class TimelinePainter {
     context.fillStyle = this.error ?? "";
     let marks = 2000; // more would be no picture
     for (const range of model.unfinished) {
-      const { x, width: wide, y, row } = this.place(picture, range);
+      const place = this.place(picture, range);
+      if (place === null) continue;
+      const { x, width: wide, y, row } = place;
       const end = x + wide;
       if (end < 0 || end > width + 4 || y + row < top || y > top + height) continue;
       if (marks-- === 0) break;
@@ -397,6 +432,7 @@ export class TimelinePainter {
       this.outline(picture, picture.selected === from ? to : from, 1);
       const a = this.place(picture, from);
       const b = this.place(picture, to);
+      if (a === null || b === null) continue;
       const ends = [{ x: a.x + Math.min(a.width, 4) / 2, y: a.y + a.row / 2 },
                     { x: b.x, y: b.y + b.row / 2 }];
       const [begin, end] = ends.map(({ x, y }) => ({

@@ -2,7 +2,7 @@
 import { h, setVariable } from "../parts/dom.js";
 import { timelineAxis } from "./axis.js";
 import { TimelineTrackLabels } from "./labels.js";
-import { timelineGapAt } from "./idle.js";
+import { timelineGapAt, timelineIdleKey } from "./idle.js";
 import { timelineBoxAt, timelineClamp, timelineLayout, timelineRow, timelineZoom } from "./layout.js";
 import { timelineMarkAt, timelinePointAt } from "./moments.js";
 import { TimelinePainter } from "./paint.js";
@@ -23,10 +23,14 @@ const manyTracks = 20;
 
 /** Set what is to be shown, then call place() or soon(). */
 export class TimelineScene {
-  /** @param {SceneModel} model */
-  constructor(model) {
+  /**
+   * @param {SceneModel} model
+   * @param {import("./arrange.js").TimelineArrangement} arrangement
+   */
+  constructor(model, arrangement) {
     const { source } = model;
     this.model = model;
+    this.arrangement = arrangement;
     this.whole = { from: source.from_ns, to: Math.max(source.to_ns, source.from_ns + 1) };
     this.view = timelineClamp({ from: this.whole.from, to: this.whole.to }, this.whole);
     this.selected = -1;
@@ -45,8 +49,14 @@ export class TimelineScene {
     this.idle = new Map();
     /** @type {SceneSize[]} */
     this.boxSizes = [];
-    /** @type {{boxes: import("./layout.js").TimelineBox[], height: number}} */
-    this.layout = { boxes: [], height: 0 };
+    /** @type {import("./together.js").TogetherMatches | null} collectives of several ranks */
+    this.collectives = null;
+    /** @type {import("./notes.js").TimelineNote[]} */
+    this.spanNotes = [];
+    /** @type {number[]} tracks and counters that are shown, from top to bottom */
+    this.order = [];
+    /** @type {import("./layout.js").TimelineLayout} */
+    this.layout = { boxes: [], at: new Int32Array(0), height: 0 };
     this.width = 0;
     /** @private */
     this.pending = 0;
@@ -56,10 +66,13 @@ export class TimelineScene {
                                                                 "aria-hidden": true }));
     this.canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "timeline-canvas",
                                                                   "aria-hidden": true }));
-    this.labels = new TimelineTrackLabels((box, size) => {
-      this.sizes.set(this.boxKey(box), size);
+    this.labels = new TimelineTrackLabels((id, size) => {
+      this.sizes.set(this.boxKey(id), size);
       this.place();
-    }, (box, forward) => this.step(box, forward));
+    }, (id, forward) => this.step(id, forward), (id) => {
+      this.arrangement.set("hidden", this.trackKey(id), true);
+      this.place();
+    });
     this.space = h("div", { class: "timeline-space" }, this.canvas, this.labels.element);
     this.board = h("div", {
       class: "timeline-board", tabindex: 0, role: "group",
@@ -114,6 +127,36 @@ export class TimelineScene {
   }
 
   /**
+   * What the address calls a track or counter.
+   * @param {number} id
+   */
+  trackKey(id) {
+    const { tracks } = this.model.source;
+    return id >= tracks.length ? `c${id - tracks.length}` : tracks[id].key ?? String(id);
+  }
+
+  /**
+   * Tracks and counters in the usual order: other ranks stand after the own devices, or else after the own tracks.
+   * @returns {number[]}
+   */
+  usualOrder() {
+    const { tracks, counters } = this.model.source;
+    const ids = Array.from({ length: tracks.length + counters.length }, (_, id) => id);
+    const others = ids.filter((id) => tracks[id]?.rank !== undefined);
+    if (others.length === 0) return ids;
+    const own = ids.filter((id) => tracks[id]?.rank === undefined);
+    const devices = own.filter((id) => tracks[id]?.kind === "stream");
+    const first = devices.length > 0 ? devices : own.filter((id) => id < tracks.length);
+    return [...first, ...others, ...own.filter((id) => !first.includes(id))];
+  }
+
+  /** As people arranged them, with those that are hidden. */
+  arranged() {
+    const ids = new Map(this.usualOrder().map((id) => [this.trackKey(id), id]));
+    return this.arrangement.order([...ids.keys()]).map((key) => /** @type {number} */ (ids.get(key)));
+  }
+
+  /**
    * Threads with much in them and streams are open at first.
    * @param {number} box
    * @returns {SceneSize}
@@ -123,7 +166,7 @@ export class TimelineScene {
     let size = this.sizes.get(key);
     if (size) return size;
     const track = this.model.source.tracks[box];
-    const isOpen = track === undefined || track.kind === "stream" || box === this.firstThread() ||
+    const isOpen = track === undefined || track.kind === "stream" || box === this.firstThread() || track.rank !== undefined ||
       (this.model.trackRows[box] <= 3 && this.model.source.tracks.length < manyTracks) ||
       track.ranges * 20 >= this.model.size;
     // It stays so when a part of the trace is shown.
@@ -140,7 +183,7 @@ export class TimelineScene {
   }
 
   firstThread() {
-    return this.model.source.tracks.findIndex(({ kind }) => kind === "thread");
+    return this.model.source.tracks.findIndex(({ kind, rank }) => kind === "thread" && rank === undefined);
   }
 
   /**
@@ -149,23 +192,35 @@ export class TimelineScene {
    */
   groupOf(box) {
     const { tracks, counters } = this.model.source;
+    if (this.arrangement.pinned.has(this.trackKey(box))) return "Pinned";
     if (box >= tracks.length) return counters[box - tracks.length].unit === "bytes" ? "Memory" : "Counters";
-    const { kind, process } = tracks[box];
-    return kind === "stream" ? process || "GPU" : kind === "thread" ? "Host" : "Recording";
+    const { kind, process, rank } = tracks[box];
+    if (rank !== undefined) return `Rank ${rank}`;
+    const own = tracks.find((one) => one.rank !== undefined) ? this.ownRank : "";
+    return own + (kind === "stream" ? process || "GPU" : kind === "thread" ? "Host" : "Recording");
+  }
+
+  /** Before the groups of the own rank if there are others. */
+  get ownRank() {
+    return "";
   }
 
   /**
-   * @param {number} box
+   * @param {number} id
+   * @param {number} place in the order
    * @returns {import("./layout.js").TimelineLook}
    */
-  look(box) {
-    const { tracks, counters } = this.model.source;
-    const group = this.groupOf(box);
-    const track = tracks[box];
-    const isStream = track?.kind === "stream";
-    const isLast = box + 1 === tracks.length + counters.length || this.groupOf(box + 1) !== group;
-    return { row: isStream ? streamRow : timelineRow, heading: box === 0 || this.groupOf(box - 1) !== group ? group : "",
-             hasIdle: isStream && isLast && this.idle.has(track.device) };
+  look(id, place) {
+    const { tracks } = this.model.source;
+    const group = this.groupOf(id);
+    const isStream = tracks[id]?.kind === "stream";
+    const key = isStream ? timelineIdleKey(tracks[id]) : "";
+    const isFirst = place === 0 || this.groupOf(this.order[place - 1]) !== group;
+    // Below the last stream of the device that is shown beside it.
+    const next = tracks[this.order[place + 1]];
+    const isLast = next?.kind !== "stream" || timelineIdleKey(next) !== key || this.groupOf(this.order[place + 1]) !== group;
+    return { row: isStream ? streamRow : timelineRow, heading: isFirst ? group : "",
+             hasIdle: isStream && isLast && this.idle.has(key) };
   }
 
   isNarrow() {
@@ -175,10 +230,11 @@ export class TimelineScene {
   /** Lays the tracks out and draws them. */
   place() {
     const sizes = this.model.source.tracks.length + this.model.source.counters.length;
-    this.boxSizes = Array.from({ length: sizes }, (_, box) => this.sizeOf(box));
+    this.boxSizes = Array.from({ length: sizes }, (_, id) => this.sizeOf(id));
+    this.order = this.arranged().filter((id) => !this.arrangement.hidden.has(this.trackKey(id)));
     this.layout = timelineLayout(this.model.trackRows, this.model.source.counters.length,
-                                 (box) => this.boxSizes[box], (box) => this.room(box),
-                                 this.isNarrow() ? 20 : 0, (box) => this.look(box));
+                                 (id) => this.boxSizes[id], (id) => this.room(id), this.isNarrow() ? 20 : 0,
+                                 (id, place) => this.look(id, place), this.order);
     setVariable(this.space, "height", `${this.layout.height}px`);
     this.soon();
   }
@@ -221,9 +277,12 @@ export class TimelineScene {
    * @returns {import("./paint.js").TimelinePicture}
    */
   picture(top, width, height) {
-    return { model: this.model, boxes: this.layout.boxes, from: this.view.from, to: this.view.to,
+    const { boxes, at } = this.layout;
+    const shared = this.collectives?.of(this.hovered) ?? this.collectives?.of(this.selected);
+    return { model: this.model, boxes, at, from: this.view.from, to: this.view.to,
              top, width, height, matches: this.matches, selected: this.selected,
-             hovered: this.hovered, span: this.span, flows: this.flows, idle: this.idle };
+             hovered: this.hovered, span: this.span, flows: this.flows, idle: this.idle,
+             together: shared?.ranges ?? [], notes: this.spanNotes };
   }
 
   /** @param {{from: number, to: number}} view */
@@ -285,11 +344,11 @@ export class TimelineScene {
     const lane = model.laneOf(range);
     const track = model.laneTrack[lane];
     const row = lane - model.trackLane[track];
-    if (row > 0 && this.sizeOf(track) === "closed") {
-      this.sizes.set(this.boxKey(track), "fit");
-      this.place();
-    }
-    const box = this.layout.boxes[track];
+    const isHidden = this.layout.at[track] < 0;
+    if (isHidden) this.arrangement.set("hidden", this.trackKey(track), false);
+    if (row > 0 && this.sizeOf(track) === "closed") this.sizes.set(this.boxKey(track), "fit");
+    if (isHidden || this.boxSizes[track] !== this.sizeOf(track)) this.place();
+    const box = this.layout.boxes[this.layout.at[track]];
     const y = box.lines + row * box.row;
     const tall = this.board.clientHeight;
     if (y < this.board.scrollTop + 4) this.board.scrollTop = Math.max(0, y - 40);
@@ -324,7 +383,7 @@ export class TimelineScene {
     const at = y + this.board.scrollTop;
     const box = this.layout.boxes[timelineBoxAt(this.layout.boxes, at)];
     if (!box || box.idle === 0 || at < box.idle) return null;
-    const gaps = this.idle.get(this.model.source.tracks[box.track].device) ?? [];
+    const gaps = this.idle.get(timelineIdleKey(this.model.source.tracks[box.track])) ?? [];
     return timelineGapAt(gaps, this.timeAt(x), (this.view.to - this.view.from) / Math.max(this.width, 1));
   }
 

@@ -1,8 +1,9 @@
 // The timeline: what is in sight, what is selected, and how people move.
 import { disable, copyAndSay, h, setVariable } from "../parts/dom.js";
-import { countOf } from "../parts/format.js";
+import { countOf, formatValue } from "../parts/format.js";
 import { onTheme } from "../parts/theme.js";
 import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
+import { TimelineArrangement } from "./arrange.js";
 import { timelineInput } from "./input.js";
 import { timelineKeyed, timelineNeighbour } from "./keys.js";
 import { timelineZoom } from "./layout.js";
@@ -10,15 +11,19 @@ import { TimelineModel } from "./model.js";
 import { timelineNextMoment } from "./moments.js";
 import { TimelineDock } from "./dock.js";
 import { timelineGapOf, timelineIdleOf } from "./idle.js";
+import { timelineNoteField, timelineNoteList, timelineNotesText, timelineReadNotes, timelineWithNote } from "./notes.js";
 import { TimelineOverview } from "./overview.js";
 import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
 import { timelineFlows, timelineKey, timelineMatchNumber, timelineNext, timelineOfKey,
          timelineSearch } from "./queries.js";
+import { TimelineRankChoice } from "./rank_choice.js";
 import { TimelineScene, labelsWidth } from "./scene.js";
 import { timelineMatcher, timelineSearchField } from "./search_field.js";
 import { timelineSight } from "./sight.js";
+import { TogetherModel } from "./together.js";
+import { timelineTracksMenu } from "./tracks_menu.js";
 import { timelineGapTip, timelineHelp, timelineLegend, timelineMomentText, timelineMomentTip,
-         timelineNotes, timelineTip } from "./words.js";
+         timelineNotes, timelineTip, timelineTrackName } from "./words.js";
 
 /** @typedef {import("./model.js").TimelineDocument} ViewDocument */
 /**
@@ -46,11 +51,13 @@ export class TimelineView extends TimelineScene {
    * @param {TimelinePage} page
    */
   constructor(source, page) {
-    super(modelOf(source));
+    super(modelOf(source), new TimelineArrangement(page));
     timelineFlush();
     this.page = page;
     /** Of the document that the page has; a part of it may be shown instead. */
     this.all = this.model;
+    /** The same, or with other ranks. */
+    this.base = this.model;
     /** The selection as the address has it: it may not be in the document. */
     this.selectedKey = "";
     this.pattern = "";
@@ -66,6 +73,8 @@ export class TimelineView extends TimelineScene {
                                       (forward) => this.nextMatch(forward));
     this.panel = h("div", { class: "timeline-detail" });
     this.notes = h("div", { class: "notes" });
+    this.noteList = h("div");
+    this.spanNotes = timelineReadNotes(page.get("notes"));
     this.tip = h("div", { class: "flame-tip is-hidden", "aria-hidden": true });
     this.sight = timelineSight((range) => this.select(range, "row"));
     /**
@@ -85,18 +94,26 @@ export class TimelineView extends TimelineScene {
     this.dock = new TimelineDock(page, [
       { name: "details", title: "Details", element: this.panel },
       { name: "slices", title: "Visible slices", element: this.sight.element },
-      { name: "notes", title: "Notes", element: this.notes },
+      { name: "notes", title: "Notes", element: this.noteList },
+      { name: "about", title: "Limits", element: this.notes },
     ], timelineLegend(this.all), () => this.table());
+    /** Of a job. */
+    this.ranks = page.ranks ? new TimelineRankChoice({ page, all: this.all, modelOf,
+      use: (model, matches) => this.useRanks(model, matches), addIdle: (idle) => {
+        for (const [key, gaps] of idle) this.idle.set(key, gaps);
+        this.place();
+      } }) : null;
+    this.menu = this.tracksMenu();
     this.element = h("div", { class: "timeline" },
       h("div", { class: "tools timeline-tools" }, this.search.elements,
         h("span", { class: "flame-space-between" }), this.outward[0],
         button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)), this.outward[1],
-        timelineHelp(this.wheelSetting())),
+        this.menu, timelineHelp(this.wheelSetting())),
       this.overview.element, this.frame, this.dock.element, this.tip);
     this.listen();
     if (page.has?.("gpu")) {
       page.view("gpu").then((view) => {
-        this.idle = timelineIdleOf(view);
+        for (const [key, gaps] of timelineIdleOf(view)) this.idle.set(key, gaps);
         this.gapsLeftOut = view.tables.find(({ name }) => name === "gaps")?.left_out ?? 0;
         this.tellNotes();
         this.fillPanel();
@@ -104,6 +121,39 @@ export class TimelineView extends TimelineScene {
       }, () => {});  // the view itself says why it cannot be read
     }
     this.restore();
+  }
+
+  /** @private */
+  tracksMenu() {
+    const { source } = this.all;
+    return timelineTracksMenu({
+      arrangement: this.arrangement, changed: () => this.place(), ranks: this.ranks?.element ?? null,
+      opened: () => this.ranks?.draw(), keys: () => this.usualOrder().map((id) => this.trackKey(id)),
+      tracks: () => this.arranged().map((id) => ({ key: this.trackKey(id), group: this.groupOf(id),
+        name: id < this.model.source.tracks.length ? timelineTrackName(this.model, id)
+          : source.counters[id - this.model.source.tracks.length].name })),
+    });
+  }
+
+  /**
+   * @private
+   * @param {TimelineModel} model the own one, or with other ranks
+   * @param {import("./together.js").TogetherMatches | null} collectives
+   */
+  useRanks(model, collectives) {
+    const wasWhole = this.isWhole();
+    this.base = model;
+    this.collectives = collectives;
+    this.whole = { from: model.source.from_ns, to: Math.max(model.source.to_ns, model.source.from_ns + 1) };
+    if (wasWhole) this.view = timelineZoom(this.whole, this.whole.from, 1, this.whole);
+    this.setModel(model);
+    this.moved();
+    this.menu.dispatchEvent(new Event("tracks"));
+  }
+
+  /** @override */
+  get ownRank() {
+    return this.base instanceof TogetherModel ? `Rank ${this.base.parts[0].rank}: ` : "";
   }
 
   /** @private */
@@ -147,6 +197,7 @@ export class TimelineView extends TimelineScene {
     this.search.field.value = shown.find;
     this.selectedKey = shown.range;
     this.tellNotes();
+    this.listNotes();
     this.recompute();
     if (this.selected >= 0) {
       const range = this.selected;
@@ -202,16 +253,50 @@ export class TimelineView extends TimelineScene {
       notes.push(`The track "idle: why" has the longest gaps; ${countOf(this.gapsLeftOut, "shorter one")} ${
         this.gapsLeftOut === 1 ? "is" : "are"} left out.`);
     }
-    this.dock.rename(2, notes.length ? `Notes (${notes.length})` : "Notes");
+    if (this.ranks) notes.push(...this.ranks.notes);
+    this.dock.rename(3, notes.length ? `Limits (${notes.length})` : "Limits");
     this.notes.replaceChildren(...(notes.length ? notes : ["Nothing was left out."]).map((note) => h("p", null, note)));
+  }
+
+  /** The notes of people. */
+  listNotes() {
+    const { spanNotes: notes } = this;
+    this.dock.rename(2, notes.length ? `Notes (${notes.length})` : "Notes");
+    this.noteList.replaceChildren(timelineNoteList(notes, ({ from, to }) => {
+      this.setSpan([from, to]);
+      this.fit();
+    }, () => {
+      timelineFlush();
+      copyAndSay(this.page, this.page.link?.() ?? "", "address is");
+    }));
+  }
+
+  /**
+   * @private
+   * @param {[number, number]} span
+   * @param {string} text
+   */
+  note(span, text) {
+    const notes = timelineWithNote(this.spanNotes, span, text);
+    if (notes === null) {
+      this.page.say("The address has no room for more notes.");
+      return;
+    }
+    this.spanNotes = notes;
+    this.page.set("notes", timelineNotesText(notes));
+    this.listNotes();
+    this.fillPanel();
+    this.soon();
   }
 
   fillPanel() {
     const { model, page, selected } = this;
     const panels = [];
     if (selected >= 0) {
-      panels.push(timelineRangePanel(model, selected, page, {
-        select: (range) => this.select(range), zoom: (range) => this.fitRange(range),
+      const together = this.collectivePanel(selected);
+      if (together) panels.push(together);
+      panels.push(timelineRangePanel(...this.shownAs(selected), {
+        select: (range) => this.selectIn(selected, range), zoom: () => this.fitRange(selected),
         close: () => this.select(-1), find: (name) => this.find(`"${name}"`),
         same: (forward) => {
           const names = new Uint8Array(model.names.length);
@@ -224,7 +309,9 @@ export class TimelineView extends TimelineScene {
         "it may be left out to limit the size."));
     }
     if (this.span) {
-      panels.push(timelineSpanPanel(model, this.span, {
+      const span = this.span;
+      const own = this.spanNotes.find(({ from, to }) => from === span[0] && to === span[1]);
+      panels.push(timelineNoteField(own?.text ?? "", (text) => this.note(span, text)), timelineSpanPanel(model, this.span, {
         zoom: () => this.fit(), close: () => this.setSpan(null),
         select: (range) => this.select(range), find: (name) => this.find(`"${name}"`) },
       timelineGapOf(this.idle, this.span)));
@@ -236,6 +323,63 @@ export class TimelineView extends TimelineScene {
     }
     this.panel.replaceChildren(...panels);
     this.dock.follow(has);
+  }
+
+  /**
+   * A range of another rank is shown as in the timeline of that rank.
+   * @private
+   * @param {number} range
+   * @returns {[TimelineModel, number, TimelinePage]}
+   */
+  shownAs(range) {
+    const { model, page } = this;
+    if (!(model instanceof TogetherModel)) return [model, range, page];
+    const { part, range: inPart } = model.originOf(range);
+    return inPart < 0 ? [model, range, page] : [part.model, inPart, page.of?.(part.name ?? page.trace) ?? page];
+  }
+
+  /**
+   * A range that the details of another one name.
+   * @private
+   * @param {number} from
+   * @param {number} range of the model that the details are of
+   */
+  selectIn(from, range) {
+    const { model, page } = this;
+    if (!(model instanceof TogetherModel)) {
+      this.select(range);
+      return;
+    }
+    const { part, range: inPart } = model.originOf(from);
+    const here = inPart < 0 ? range : model.rangeHere(part, range);
+    if (here >= 0) {
+      this.select(here);
+      return;
+    }
+    // What is not written yet must not replace what the other timeline shows.
+    timelineFlush();
+    page.of?.(part.name ?? page.trace).go("timeline", { range: timelineKey(part.model, range), from: null, to: null, span: null, ranks: null });
+  }
+
+  /**
+   * The parts of the collective that a range is a part of.
+   * @private
+   * @param {number} range
+   */
+  collectivePanel(range) {
+    const { model } = this;
+    if (!(model instanceof TogetherModel)) return null;
+    const { part } = model.originOf(range);
+    const other = part === model.parts[0] ? null : h("p", { class: "quiet" },
+      `Of rank ${part.rank}. Here it starts at ${formatValue(model.start[range], "ns")}; below are times of its own recording.`);
+    const found = this.collectives?.of(range);
+    if (!found) return other;
+    const parts = found.ranges.map((one) => ({ one, rank: model.originOf(one).part.rank })).sort((a, b) => model.start[a.one] - model.start[b.one]);
+    const first = model.start[parts[0].one];
+    return h("div", null, other, h("p", { class: "collective-parts" }, `One collective of ${countOf(found.members, "rank")}`,
+      found.last < 0 ? ": " : `; rank ${found.last} arrived last. `,
+      parts.map(({ one, rank }, at) => [at > 0 ? ", " : "", h("button", { type: "button", class: "link", onclick: () => this.select(one) },
+        `rank ${rank}`), ` +${formatValue(model.start[one] - first, "ns")}`]).flat()));
   }
 
   moved() {
@@ -265,10 +409,10 @@ export class TimelineView extends TimelineScene {
   /** A part that does not cover what is in sight is worse than the whole. */
   leavePart() {
     const part = this.model.source.part;
-    if (this.model === this.all || !part) return;
+    if (this.model === this.base || !part) return;
     if (part[0] <= Math.max(this.view.from, this.whole.from) &&
         part[1] >= Math.min(this.view.to, this.whole.to)) return;
-    this.setModel(this.all);
+    this.setModel(this.base);
   }
 
   /** @param {TimelineModel} model */
@@ -282,7 +426,7 @@ export class TimelineView extends TimelineScene {
 
   ask() {
     const { page, view } = this;
-    if (!page.part || this.all.source.left_out === 0) return;
+    if (!page.part || this.all.source.left_out === 0 || this.base !== this.all) return;
     clearTimeout(this.timers.ask);
     const number = ++this.asked;
     const long = view.to - view.from;
@@ -387,7 +531,7 @@ export class TimelineView extends TimelineScene {
    */
   step(place, forward) {
     const { source } = this.model;
-    const box = this.layout.boxes[place];
+    const box = this.layout.boxes[this.layout.at[place]];
     const [low, high] = [source.from_ns, source.to_ns];
     if (timelineNextMoment(source, box, -Infinity, true) === null) return false;
     const { view, read } = this;

@@ -99,8 +99,9 @@ export function timelineTrackLabel({ name, process }) {
  * @returns {string}
  */
 export function timelineTrackName(model, track) {
-  const { process } = model.source.tracks[track];
+  const { process, rank } = model.source.tracks[track];
   const name = timelineTrackLabel(model.source.tracks[track]);
+  if (rank !== undefined) return `${name}, rank ${rank}`;
   return process ? `${name}, ${process}` : name;
 }
 

@@ -14,6 +14,7 @@
 #include "pages/ranks/job_steps.h"
 #include "pages/ranks/rank_cells.h"
 #include "pages/ranks/rank_tables.h"
+#include "pages/ranks/shared_clock.h"
 #include "pages/ranks/step_timelines.h"
 #include "pages/ranks/wait_matrix.h"
 #include "pages/table_text.h"
@@ -91,6 +92,7 @@ RanksLimits fewer(const RanksLimits& limits) {
           .members = half(limits.members, 16),
           .timeline_ranks = half(limits.timeline_ranks, 8),
           .timeline_parts = half(limits.timeline_parts, 50),
+          .matches = half(limits.matches, 500),
           .characters = half(limits.characters, 120)};
 }
 
@@ -167,6 +169,8 @@ std::string RanksView::document(const RanksLimits& limits) const {
   pages::emit_collectives(json, job, contents_->costliest, limits.collectives, limits.members,
                           limits.characters, cuts);
   contents_->timelines.emit(json, limits, cuts);
+  pages::emit_recordings(json, job);
+  pages::emit_matches(json, job, limits.matches);
   json.key("names_cut");
   json.integer(cuts);
   json.end_object();

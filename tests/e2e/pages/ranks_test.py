@@ -19,7 +19,9 @@ from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
 from e2e.pages.by_hand import Hand, check_columns, check_focus, check_help, check_menu
 from e2e.pages.compare_test import Opened, address_of
 from e2e.pages.hostile import NAMES
+from e2e.pages.first_screen import SMALL
 from e2e.pages.page_test import AXE, DESK, PHONE, VIOLATIONS
+from e2e.pages.timeline_ranks import check_notes, check_ranks, check_tracks
 from jobs import made_jobs
 
 
@@ -193,6 +195,28 @@ def check_by_hand(browser, file):
         opened.close()
 
 
+def check_timelines(browser, file, slow):
+    """Several ranks in one timeline, in both themes."""
+    for theme in ("light", "dark"):
+        opened = Opened(browser, file, SMALL, theme, fragment="#view=timeline&trace=1")
+        page = opened.page
+        page.wait_for_selector(".timeline-board")
+        if theme == "light":
+            check_ranks(page, file.name, slow)
+            check_tracks(page, file.name)
+            check_notes(page, file.name)
+        page.evaluate("location.hash = 'view=timeline&trace=1&timeline.ranks=0,2,3&timeline.panel=notes'")
+        page.wait_for_timeout(300)
+        page.locator(".tracks-menu > summary").click()
+        page.wait_for_function("document.querySelectorAll('.track-choice').length > 8")
+        page.evaluate(AXE)
+        found = page.evaluate(VIOLATIONS)
+        check(not found, f"{file.name}, ranks in the timeline, {theme}: axe: {found}")
+        check(set(opened.asked) == {opened.asked[0]}, f"{file.name}: asked for {set(opened.asked)}")
+        del opened.asked[1:]  # reloads
+        opened.close()
+
+
 def check_left_out(browser, file):
     """Ranks that do not fit are said."""
     opened = Opened(browser, file, DESK)
@@ -253,6 +277,7 @@ def main():
         check_use(browser, pages["slow"], slow)
         check_by_hand(browser, pages["slow"])
         check_step_picture(browser, pages["slow"])
+        check_timelines(browser, pages["slow"], slow["causes"][0]["rank"])
         check_theme(browser, pages["slow"])
         check_left_out(browser, pages["many"])
         check_hostile(browser, options.tbtrace, folder / "hostile")
