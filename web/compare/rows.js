@@ -2,7 +2,8 @@
 import { h, setVariable } from "../parts/dom.js";
 import { exactValue, formatValue } from "../parts/format.js";
 import { tableView } from "../parts/table.js";
-import { scopedPage, tabPanels } from "../parts/sections.js";
+import { tabPanels } from "../parts/sections.js";
+import { scopedPage } from "../parts/scoped_page.js";
 import { emptyBox } from "../parts/empty.js";
 import { divisionTables, isGuessed, onlyOn } from "./document.js";
 import { relativeChange, signedValue, wordsOfVerdict } from "./words.js";

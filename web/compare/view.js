@@ -2,7 +2,7 @@
 // difference, other quantities, the runs.
 import { h, setVariable } from "../parts/dom.js";
 import { countOf, exactValue, formatValue, labelOf, unitOf } from "../parts/format.js";
-import { scopedPage } from "../parts/sections.js";
+import { scopedPage } from "../parts/scoped_page.js";
 import { smallTable } from "../parts/small_table.js";
 import { largestChanges } from "./document.js";
 import { differenceGraphs } from "./difference_graph.js";

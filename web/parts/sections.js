@@ -1,21 +1,11 @@
 // Several tables of a view as tabs.
 import { h } from "./dom.js";
+import { scopedPage } from "./scoped_page.js";
 import { tableView } from "./table.js";
 import { emptyBox } from "./empty.js";
 
 /** @typedef {import("../data/source.js").View} SectionsView */
 /** @typedef {import("../data/source.js").Page} SectionsPage */
-
-/**
- * The state under a name of its own, so that two tables of a view do not share their order.
- * @param {SectionsPage} page
- * @param {string} prefix
- * @returns {SectionsPage}
- */
-export function scopedPage(page, prefix) {
-  return { ...page, get: (key) => page.get(`${prefix}.${key}`),
-           set: (key, value, push) => page.set(`${prefix}.${key}`, value, push) };
-}
 
 /** How many groups of tabs there were: two traces may be shown side by side. */
 let tabGroups = 0;

@@ -1,14 +1,15 @@
 // A table of a view: search, order, columns, rows, totals, export. Its state is in the address.
 import { h, copyAndSay, saveText } from "./dom.js";
 import { formatValue, labelOf, countOf, formatJson } from "./format.js";
-import { columnOf, cellOf, isNumeric, hasValues, sortedRows, matchingRows,
-         TreeModel } from "../data/table.js";
+import { columnOf, cellOf, isNumeric, hasValues, sortedRows, TreeModel } from "../data/table.js";
+import { groupedTable, parseQuery, queryRows } from "../data/table_query.js";
 import { fileName, toCsv, toTsv } from "../data/table_export.js";
 import { Grid } from "./grid.js";
 import { emptyBox } from "./empty.js";
 import { rowNamed } from "./name_link.js";
 import { rowDetail } from "./row_detail.js";
-import { columnChooser, shownAtFirst, tableFooter, tableNotes } from "./table_tools.js";
+import { scopedPage } from "./scoped_page.js";
+import { columnChooser, queryMenu, shownAtFirst, tableFooter, tableNotes } from "./table_tools.js";
 
 /** @typedef {import("../data/source.js").Table} ShownTable */
 /** @typedef {import("../data/source.js").Page} TablePage */
@@ -143,9 +144,11 @@ export class TableView {
       },
     }, this.grid.element);
     /** @private */
+    this.groups = h("div", { class: "groups" });
+    /** @private */
     this.timer = 0;
     const named = this.takeName();
-    this.element = h("div", { class: "table" }, tableNotes(table.notes), this.tools(), this.board,
+    this.element = h("div", { class: "table" }, tableNotes(table.notes), this.tools(), this.groups, this.board,
                      tableFooter(table, page));
     this.update();
     const row = named >= 0 ? named : this.rowOf(page.get(this.rowKey));
@@ -164,7 +167,7 @@ export class TableView {
     if (name === null) return -1;
     this.page.set("name", null);
     const row = rowNamed(this.table, name);
-    this.page.set("search", row < 0 ? name : null);
+    this.page.set("search", row < 0 ? (/[|:<>=]/.test(name) ? `"${name}"` : name) : null);
     return row;
   }
 
@@ -198,8 +201,8 @@ export class TableView {
   /** @private */
   tools() {
     const search = /** @type {HTMLInputElement} */ (h("input", {
-      type: "search", placeholder: "Filter rows", "aria-label": "Filter the rows by their texts",
-      title: "Filter (/)", autocomplete: "off", spellcheck: "false",
+      type: "search", placeholder: "Filter rows", "aria-label": "Filter and group the rows",
+      title: "Filter (/): a text, or conditions such as total>1ms; the menu Filter has more", autocomplete: "off", spellcheck: "false",
       oninput: () => {
         clearTimeout(this.timer);
         this.timer = window.setTimeout(() => {
@@ -222,8 +225,11 @@ export class TableView {
       this.page.set("columns", keys ? keys.join(",") : null);
       this.update(true);
     });
-    const texts = this.table.columns.some((column) => column.texts);
-    return h("div", { class: "tools" }, texts ? search : null, this.count, this.switch(),
+    return h("div", { class: "tools" }, search, queryMenu(this.table, () => this.keys(), (text) => {
+      search.value = text(search.value);
+      this.page.set("search", search.value || null);
+      this.update();
+    }), this.count, this.switch(),
       this.tree ? h("button", { type: "button", onclick: () => this.foldAll(false) },
                     "Expand all") : null,
       this.tree ? h("button", { type: "button", onclick: () => this.foldAll(true) },
@@ -264,9 +270,11 @@ export class TableView {
    */
   update(keep = false) {
     const table = this.table;
-    const query = this.page.get("search") ?? "";
+    const text = this.page.get("search") ?? "";
+    const query = parseQuery(table, text);
     const order = this.order();
-    const found = query.trim() ? matchingRows(table, query) : null;
+    const isClear = query.problems.length === 0;
+    const found = text.trim() && isClear ? queryRows(table, query) : null;
     const flat = found !== null || order.chosen;
     const asTree = this.tree !== null && !flat;
     if (asTree && this.tree) this.rows = this.tree.rows();
@@ -275,6 +283,7 @@ export class TableView {
     } else this.rows = found ?? sortedRows(table, "", false);
     const { more } = this;
     if (more !== null && this.page.get(more.name) === null) this.rows = this.rows.filter((row) => !more.isMore(row));
+    this.group(isClear ? query.group : null);
     let keys = this.keys();
     // Without the indentation, names need their whole path.
     const { name = "", path = "" } = table.tree ?? {};
@@ -309,8 +318,24 @@ export class TableView {
       dress: this.dress, under: this.under,
     }, keep);
     const count = asTree ? table.rows : this.rows.length;
+    this.count.classList.toggle("warn", !isClear);
+    if (!isClear) {
+      this.count.textContent = `Not filtered. ${query.problems[0]}`;
+      return;
+    }
     this.count.textContent = found || count < table.rows
       ? `${formatValue(count)} of ${countOf(table.rows, "row")}` : countOf(table.rows, "row");
+  }
+
+  /**
+   * Shows groups of the rows instead of them.
+   * @private
+   * @param {import("../data/table_query.js").TableQuery["group"]} group
+   */
+  group(group) {
+    this.element?.classList.toggle("is-grouped", group !== null);
+    this.groups.replaceChildren(...group === null ? [] : [
+      tableView(groupedTable(this.table, this.rows, group), scopedPage(this.page, "group"))]);
   }
 
   /**

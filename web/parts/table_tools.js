@@ -3,7 +3,8 @@ import { h, copyAndSay } from "./dom.js";
 import { formatValue, exactValue, labelOf, meaningParts, shownUnit, unitOf,
          countOf } from "./format.js";
 import { popupMenu } from "./popup.js";
-import { hasValues } from "../data/table.js";
+import { hasValues, isNumeric } from "../data/table.js";
+import { queryExamples } from "../data/table_query.js";
 import { shellWord } from "../data/table_export.js";
 
 /** @typedef {import("../data/source.js").Table} ToolsTable */
@@ -45,6 +46,42 @@ export function columnChooser(table, chosen, changed) {
       list.replaceChildren(...fill());
     },
   }, "Reset"));
+}
+
+/**
+ * What the box above the rows understands, and groups by a press.
+ * @param {ToolsTable} table
+ * @param {() => string[]} keys of the columns in sight
+ * @param {(change: (text: string) => string) => void} change the text in the box
+ * @returns {HTMLElement}
+ */
+export function queryMenu(table, keys, change) {
+  /**
+   * @param {string} label
+   * @param {[string, string][]} choices
+   */
+  const select = (label, choices) => /** @type {HTMLSelectElement} */ (h("select", { "aria-label": label },
+    choices.map(([value, text]) => h("option", { value }, text))));
+  const named = (/** @type {import("../data/source.js").Column} */ { key }) => /** @type {[string, string]} */ ([key, labelOf(key)]);
+  const filled = table.columns.filter(hasValues);
+  const numbers = filled.filter(isNumeric);
+  const by = select("Group by", filled.filter((column) => column.type !== "json" && (column.texts || !/(_ns|_us|_bytes|percent|share)$/.test(column.key))).map(named));
+  const figure = select("Figure", [["sum", "sum"], ["mean", "mean"], ["median", "median"], ["p90", "90 %"], ["p99", "99 %"], ["max", "maximum"], ["min", "minimum"]]);
+  const of = select("of", numbers.map(named));
+  const first = numbers.find(({ key }) => key === table.sort_by);
+  if (first) of.value = first.key;
+  if (table.tree) figure.value = "mean";
+  const group = () => change((text) => `${text.replace(/(^|\s*)\|\s*by\s[^]*$/i, "")} | by ${by.value}: count${
+    numbers.length > 0 ? `, ${figure.value}(${of.value})` : ""}`.trim());
+  const menu = popupMenu("Filter",
+    h("dl", { class: "query-examples" }, queryExamples(table, keys()).flatMap(([query, meaning]) => [
+      h("dt", null, h("button", { type: "button", class: "link", onclick: () => change(() => query) }, query)), h("dd", null, meaning)])),
+    by.options.length === 0 ? null : h("div", { class: "query-group" }, h("label", null, "Group by ", by),
+      numbers.length > 0 ? [h("label", null, figure), h("label", null, " of ", of)] : [],
+      h("button", { type: "button", onclick: group }, "Group"),
+      h("button", { type: "button", onclick: () => change(() => "") }, "Clear")));
+  menu.classList.add("query-menu");
+  return menu;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { fullSentence } from "../parts/empty.js";
-import { scopedPage } from "../parts/sections.js";
+import { scopedPage } from "../parts/scoped_page.js";
 import { tableView } from "../parts/table.js";
 import { timelinePart } from "../parts/timeline_link.js";
 import { middleOf, rankTable } from "./document.js";

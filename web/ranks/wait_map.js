@@ -3,7 +3,7 @@ import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { emptyBox } from "../parts/empty.js";
 import { tableView } from "../parts/table.js";
-import { scopedPage } from "../parts/sections.js";
+import { scopedPage } from "../parts/scoped_page.js";
 import { rankRows, rankTable } from "./document.js";
 import { cellMap } from "./cell_map.js";
 import { rankAt } from "./words.js";

@@ -1,6 +1,6 @@
 // The menu of tracks: which are shown, pinned and in which order, and the ranks beside each other.
 import { h } from "../parts/dom.js";
-import { popupMenu } from "../parts/popup.js";
+import { keepInWindow, popupMenu } from "../parts/popup.js";
 
 /** Tracks in the menu, at most. */
 const menuMost = 200;
@@ -18,7 +18,7 @@ const menuMost = 200;
  * @property {() => string[]} keys in the usual order
  * @property {() => void} changed
  * @property {HTMLElement | null} ranks the choice of ranks
- * @property {() => void} opened
+ * @property {() => Promise<void> | undefined} opened
  */
 
 /**
@@ -63,6 +63,7 @@ export function timelineTracksMenu({ tracks, arrangement, keys, changed, ranks, 
       draw();
     } }, "As at first"));
     // The buttons are new: keys go on at the same one.
+    keepInWindow(/** @type {HTMLElement} */ (list.parentElement));
     if (focus) [...list.querySelectorAll("button")].find((one) => one.dataset.of === focus)?.focus();
   };
   const menu = popupMenu("Tracks", ranks, list);
@@ -70,7 +71,7 @@ export function timelineTracksMenu({ tracks, arrangement, keys, changed, ranks, 
   menu.addEventListener("toggle", () => {
     if (!(/** @type {HTMLDetailsElement} */ (menu).open)) return;
     draw();
-    opened();
+    opened()?.then(() => keepInWindow(/** @type {HTMLElement} */ (list.parentElement)));
   });
   // Another choice of ranks has other tracks.
   menu.addEventListener("tracks", () => draw());

@@ -1,7 +1,8 @@
 // The view of operators: its tables, and what called what as a tree.
 import { callTreePanel } from "../parts/call_tree_view.js";
 import { cellOf, columnOf } from "../data/table.js";
-import { scopedPage, tabPanels, tablePanels } from "../parts/sections.js";
+import { tabPanels, tablePanels } from "../parts/sections.js";
+import { scopedPage } from "../parts/scoped_page.js";
 
 /**
  * Kernels are rows besides the operators that launched them: the same time twice.

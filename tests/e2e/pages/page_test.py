@@ -21,6 +21,7 @@ from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
 from e2e.pages.by_hand import Hand, check_focus, check_gap_link, check_help
+from e2e.pages.filter_hand import check_filter
 from e2e.pages.first_screen import (SMALL, check_all_names, check_figures, check_findings_open, check_in_sight,
                                     check_kernel_switch, check_names, check_phases, check_views_without_data)
 from e2e.pages.hostile import write_hostile_trace
@@ -355,6 +356,12 @@ def main():
         check(check_all_names(opened.page, pages[0].name) > 10, f"{pages[0].name}: names on the summary")
         opened.close()
         check_sheets(browser, pages[0])
+        opened = Opened(browser, pages[-1], SMALL, "light")
+        opened.check_view("kernels")
+        check_filter(opened.page, pages[-1].name)
+        check(len(opened.asked) == 2, "only the reload asked for anything")
+        opened.asked.pop()
+        opened.close()
         check(any([check_bars(browser, file) for file in pages]), "a trace has steps")
         for touch in (False, True):
             check_pointer(browser, pages[0], touch)
