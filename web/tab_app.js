@@ -2,7 +2,7 @@
 import { h, copyText } from "./parts/dom.js";
 import { countOf } from "./parts/format.js";
 import { emptyBox } from "./parts/empty.js";
-import { TraceColumn, failureBox } from "./parts/trace_column.js";
+import { failureBox } from "./parts/trace_column.js";
 import { CompareColumn } from "./compare/column.js";
 import { RanksColumn } from "./ranks/column.js";
 import { jobOfPage, rankRows } from "./ranks/document.js";
@@ -10,6 +10,7 @@ import { RunList, jobMark } from "./data/runs.js";
 import { App } from "./app.js";
 import { TraceChooser, newTraces, runLabel } from "./tab_chooser.js";
 import { emptyPage } from "./tab_empty.js";
+import { TabTraceColumn, sqlView } from "./tab_sql.js";
 import { linkDialog, problemsDialog } from "./tab_dialogs.js";
 import { listenToReload, listenToTheme, themeAround } from "./tab_parent.js";
 
@@ -49,8 +50,9 @@ export class TabApp extends App {
     this.asking = 0;
     /** @private */
     this.isOpen = false;
-    const beside = new TraceColumn(this, "b.", "Trace B");
-    /** @private @type {TraceColumn[]} */
+    this.columns = [new TabTraceColumn(this, "", "", source)];
+    const beside = new TabTraceColumn(this, "b.", "Trace B", source);
+    /** @private @type {import("./parts/trace_column.js").TraceColumn[]} */
     this.both = [this.columns[0], beside];
     /** What changed from the first one to the second one. @private */
     this.comparison = new CompareColumn(this, (signal) =>
@@ -189,7 +191,7 @@ export class TabApp extends App {
   take(answer) {
     const before = this.runs;
     const runs = this.runs = new RunList(answer);
-    this.ownViews = answer.views;
+    this.ownViews = [...answer.views, sqlView];
     this.chooseViews();
     if (!runs.isComplete) this.askLater(whileIncomplete);
     else if (!runs.runs.length) this.askLater(whileEmpty);
@@ -206,7 +208,7 @@ export class TabApp extends App {
       if (this.both.some((_, number) => this.drawnTraces[number] !== this.drawnTrace(number))) this.draw();
       return;
     }
-    this.columns.forEach((/** @type {TraceColumn} */ column, /** @type {number} */ number) => {
+    this.columns.forEach((/** @type {import("./parts/trace_column.js").TraceColumn} */ column, /** @type {number} */ number) => {
       if (this.drawnTraces[number] !== this.drawnTrace(number)) this.drawColumn(column);
     });
   }
@@ -263,7 +265,7 @@ export class TabApp extends App {
 
   /**
    * @private
-   * @param {TraceColumn} column
+   * @param {import("./parts/trace_column.js").TraceColumn} column
    */
   drawColumn(column) {
     this.drawnTraces[this.both.indexOf(column)] = this.drawnTrace(this.both.indexOf(column));
@@ -293,7 +295,7 @@ export class TabApp extends App {
 
   /**
    * @override
-   * @param {TraceColumn} column
+   * @param {import("./parts/trace_column.js").TraceColumn} column
    * @returns {import("./parts/trace_column.js").ChosenTrace | HTMLElement}
    */
   chosen(column) {
@@ -352,7 +354,7 @@ export class TabApp extends App {
   }
 
   /** @override */
-  async draw(/** @type {TraceColumn | undefined} */ focus) {
+  async draw(/** @type {import("./parts/trace_column.js").TraceColumn | undefined} */ focus) {
     this.chooseNewest();
     this.chooseViews();
     if (this.isCompared()) {
@@ -392,7 +394,7 @@ export class TabApp extends App {
     this.chooseViews();
     this.updateBars();
     this.drawNavigation();
-    if (this.isCompared() || this.columns[0] === this.ranks) this.draw();
+    if (this.isCompared() || this.columns.includes(/** @type {any} */ (this.ranks))) this.draw();
     else this.drawColumn(this.both[number]);
   }
 

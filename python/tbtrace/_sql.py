@@ -27,20 +27,40 @@ def answer(owner: Any, query: str) -> Any:
     problems = []
     for name in sorted(set(re.findall(r"[a-z_]+", query.lower()))):
         # A word may also be a column or a text: its table is made, and not used.
-        call = call_named(name, owner)
-        if call is None or not hasattr(owner, call[0]):
-            continue
-        try:
-            connection.register(name, _exact(owner, *call))
-        except (ValueError, _tbtrace.TraceError) as problem:
-            problems.append(str(problem))
+        table, problem = table_named(name, owner)
+        if table is not None:
+            connection.register(name, table)
+        elif problem:
+            problems.append(problem)
     try:
         return connection.sql(query)
-    except duckdb.CatalogException as problem:
+    except duckdb.CatalogException as unknown:
         why = "; ".join(problems) or f"the tables are {_tables_of(owner)}"
-        raise ValueError(f"{str(problem).splitlines()[0]} ({why})") from None
-    except duckdb.Error as problem:
-        raise ValueError(str(problem)) from None
+        raise ValueError(f"{str(unknown).splitlines()[0]} ({why})") from None
+    except duckdb.Error as failure:
+        raise ValueError(str(failure)) from None
+
+
+def table_named(name: str, owner: Any) -> tuple[Any, str]:
+    """The table of this name, and why it cannot be made; neither if it is not the name of one."""
+    call = call_named(name, owner)
+    if call is None or not hasattr(owner, call[0]):
+        return None, ""
+    try:
+        return _exact(owner, *call), ""
+    except (ValueError, _tbtrace.TraceError) as problem:
+        return None, str(problem)
+
+
+def tables_of_traces() -> list[tuple[str, list[str]]]:
+    """The names of a trace's tables, with their columns as far as they are known without the trace."""
+    methods = {"ops": "operators", "check": "checks"}
+    columns = {methods.get(table["name"], table["name"]): table["columns"] for table in _tbtrace.tables()}
+    return [
+        (name, [column["name"] for column in columns.get(name, [])])
+        for name in names_of_tables()
+        if hasattr(_tbtrace.Trace, name)
+    ]
 
 
 def command(words: Sequence[str]) -> int:

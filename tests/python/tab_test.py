@@ -351,6 +351,20 @@ class Answers(TabTest):
                     "application/octet-stream" if name == "timeline" else "application/json", answer.content_type
                 )
 
+    def test_tab_answers_sql_or_says_what_it_needs(self):
+        tables = json.loads(self.tab.body("sql"))
+        self.assertEqual("tbtrace.sql_tables/1", tables["schema"])
+        self.assertIn("kernels", [table["name"] for table in tables["tables"]])
+        if tables["has_duckdb"]:
+            answer = json.loads(self.tab.body("sql", trace=self.trace, query="select 1 as one"))
+            self.assertEqual([1], answer["table"]["columns"][0]["values"])
+        else:
+            status, sentence = self.tab.error("sql", trace=self.trace, query="select 1 as one")
+            self.assertEqual(501, status)
+            self.assertIn("needs DuckDB", sentence)
+        self.assertEqual(400, self.tab.get("sql", query="select 1").status_code)
+        self.assertEqual(404, self.tab.get("sql", trace="../secret.json", query="select 1").status_code)
+
     def test_tab_answers_parts_and_ranges(self):
         trace = tbtrace.read(STEP, arguments=tbtrace.ARGUMENT_GROUPS)
         self.assertEqual(trace.timeline(None, None), self.tab.body("timeline", trace=self.trace))

@@ -1,6 +1,6 @@
 // Views from the server of the TensorBoard tab (docs/formats/tab.md).
 import { checkSchema } from "./section.js";
-import { readView } from "./source.js";
+import { readView, withUnits } from "./source.js";
 import { readRanks } from "../ranks/document.js";
 import { readComparison } from "../compare/document.js";
 
@@ -106,6 +106,26 @@ export class HttpSource {
    */
   part(trace, from_ns, to_ns, signal) {
     return this.keep("timeline", { trace, from_ns, to_ns }, readView, signal);
+  }
+
+  /**
+   * What can be asked for in SQL.
+   * @returns {Promise<import("../tab_sql.js").SqlTables>}
+   */
+  sqlTables() {
+    return this.keep("sql", {}, (bytes) => checkSchema(parsedAnswer(bytes), ["tbtrace.sql_tables/1"]), undefined);
+  }
+
+  /**
+   * @param {string} trace
+   * @param {string} query
+   * @returns {Promise<import("./source.js").Table>}
+   */
+  async sql(trace, query) {
+    const { table } = readAnswer(await this.bytes(this.address("sql", { trace, query })), (bytes) =>
+      checkSchema(parsedAnswer(bytes), ["tbtrace.sql/1"]));
+    withUnits([table]);
+    return table;
   }
 
   /**

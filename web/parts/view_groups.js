@@ -12,7 +12,7 @@ const viewGroups = [
   ["", [["ranks", "r"], ["summary", "1"], ["timeline", "2"]]],
   ["Time", [["steps", "3"], ["operators", "4"], ["kernels", "5"], ["gpu", "6"], ["lines", "7"], ["flame_graph", "8"]]],
   ["Memory and model", [["memory", "9"], ["modules", "0"], ["model", ""], ["flops", ""]]],
-  ["Recording", [["threads", ""], ["checks", ""], ["plugin", ""]]],
+  ["Recording", [["threads", ""], ["checks", ""], ["plugin", ""], ["sql", ""]]],
 ];
 
 /**

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import zlib
 from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
 
-from tbtrace.tab import answers, parameters
+from tbtrace.tab import answers, parameters, sql
 from tbtrace.tab.log_directory import LogDirectory
 from tbtrace.tab.refusal import Refusal
 from tbtrace.tab.scan import TraceFile
@@ -39,6 +40,7 @@ class Routes:
             "/range": answers.app(self._range),
             "/compare": answers.app(self._compare),
             "/ranks": answers.app(self._ranks),
+            "/sql": answers.app(self._sql),
         }
 
     def _runs(self, request: Request) -> Response:
@@ -83,6 +85,12 @@ class Routes:
         if len(job) < 2:
             raise Refusal(400, "The run has one worker: the view of ranks needs the traces of two or more.")
         return _answer(request, self._views.ranks(job, self._directory.root), _JSON)
+
+    def _sql(self, request: Request) -> Response:
+        if "query" not in request.args:
+            return answers.compressed(request, gzip.compress(sql.tables(), mtime=0), _JSON)
+        query = parameters.text(request, "query")
+        return _answer(request, self._views.sql(self._file(request), self._directory.root, query), _JSON)
 
     def _file(self, request: Request, parameter: str = "trace") -> TraceFile:
         trace = parameters.text(request, parameter)

@@ -16,6 +16,7 @@ from tbtrace.tab.refusal import Refusal
 from tbtrace.tab.scan import TraceFile
 from tbtrace.tab.single_flight import SingleFlight
 from tbtrace.tab.source import Source
+from tbtrace.tab.sql import Sql
 from tbtrace.tab.trace_memory import TraceMemory
 from tbtrace.tab.version import program
 
@@ -42,6 +43,7 @@ class Views:
         self._views: SingleFlight[View] = SingleFlight()
         self._reads: SingleFlight[_Read] = SingleFlight()
         self._reading = threading.BoundedSemaphore(_READ_AT_ONCE)
+        self._sql = Sql()
 
     def view(self, file: TraceFile, root: str, name: str) -> View:
         known: Any = name  # view() raises ValueError for others
@@ -66,6 +68,12 @@ class Views:
                 raise Refusal(404, f"{file.trace} does not have this range.") from None
 
         return self._from(file, root, ("range", track, start_ns, duration_ns, name, nth), make)
+
+    def sql(self, file: TraceFile, root: str, query: str) -> View:
+        with Source(file, root) as source:
+            key = (source.trace, source.version)
+            content = self._sql.answer(key, lambda: self._trace(source).trace, query)
+        return View(_compressed(content), "")
 
     def comparison(self, base: TraceFile, new: TraceFile, root: str) -> View:
         for rest in reversed(range(_TRIES)):

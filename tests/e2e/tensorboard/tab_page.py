@@ -34,14 +34,25 @@ DRAWN = """([title, columns]) => {
 }"""
 
 
+def duckdb_beside(folder):
+    """A folder with DuckDB, which this Python does not have, of the Python that has it; None without that one."""
+    folder.mkdir()
+    versions = (ROOT / ".venv-python" / "lib").glob(f"python{sys.version_info.major}.{sys.version_info.minor}")
+    for packages in (version / "site-packages" for version in versions):
+        for path in (packages / "duckdb", *packages.glob("_duckdb.*"), *packages.glob("duckdb-*.dist-info")):
+            if path.exists():
+                (folder / path.name).symlink_to(path)
+    return folder if (folder / "duckdb").exists() else None
+
+
 class Board(TensorBoard):
-    def __init__(self, logdir, package, log, with_torch):
+    def __init__(self, logdir, package, log, with_torch, duckdb=None):
         super().__init__(logdir, log)
         self.logdir = logdir
         start = ["-m", "tensorboard.main"] if with_torch else ["-c", ALONE]
         self.command = [sys.executable, *start, "--logdir", str(logdir), "--host", "127.0.0.1", "--port", str(self.port),
                         "--load_fast=false"]
-        self.environment = {**os.environ, "PYTHONPATH": str(package), "XDG_CACHE_HOME": f"{self.log}.cache"}
+        self.environment = {**os.environ, "PYTHONPATH": f"{package}:{duckdb}" if duckdb else str(package), "XDG_CACHE_HOME": f"{self.log}.cache"}
 
     def wait_until_up(self, seconds):
         end = time.monotonic() + seconds

@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 
 from e2e.consumers import launch_chromium
 from e2e.tensorboard.tab_page import (CPP, DESK, EXAMPLES, JOB, MARKUP, NARROW, PYTHON, Board, Tab, address, check, copy_trace,
-                                      write_logs)
+                                      duckdb_beside, write_logs)
 
 
 def check_views(tab, options):
@@ -60,6 +60,48 @@ def check_ranks(tab, options):
     wrong = tab.go("Steps")
     check(not wrong, f"steps of a rank: {wrong}")
     tab.close("ranks")
+
+
+def check_job_in_timeline(tab):
+    """Other ranks of a run stand in the timeline of one."""
+    tab.pick("Run", "trainings job")
+    wrong = tab.go("Timeline")
+    check(not wrong, f"timeline of a rank: {wrong}")
+    tab.frame.click(".tracks-menu > summary")
+    tab.frame.locator(".rank-choice button", has_text="All ranks").click()
+    tab.frame.wait_for_function("document.querySelectorAll('.rank-boxes input:checked').length === 4")
+    tab.check_state(lambda state: state.get("timeline.ranks", "").count(",") == 2, "the ranks are in the address")
+    groups = tab.frame.locator(".track-choice i").all_inner_texts()
+    check(any(group.startswith("Rank") for group in groups), f"tracks of other ranks: {groups}")
+    tab.page.keyboard.press("Escape")
+    tab.close("ranks in a timeline")
+
+
+def check_sql(tab, duckdb):
+    """A query has an answer that is a table; a wrong one a sentence; without DuckDB the view says what is missing."""
+    tab.pick("Run", "trainings python")
+    wrong = tab.go("SQL")
+    check(not wrong, f"SQL: {wrong}")
+    missing = tab.frame.locator(".sql .notes").count() == 1
+    check(missing == (duckdb is None), f"DuckDB is {'not ' if duckdb is None else ''}there: {tab.frame.inner_text('#main')[:300]}")
+    if duckdb is None:
+        return
+    tab.frame.fill(".sql-query", "select name, kind, duration_ns from events order by duration_ns desc limit 7")
+    tab.frame.locator(".sql button", has_text="Run").click()
+    tab.frame.wait_for_selector(".sql .grid-body .row")
+    check("7 rows" in tab.frame.inner_text(".sql .count"), tab.frame.inner_text(".sql .count"))
+    tab.check_state(lambda state: "limit 7" in state.get("sql.query", ""), "the query is in the address")
+    tab.check_accessible("an answer in SQL")
+    tab.frame.focus(".sql-query")
+    tab.frame.fill(".sql-query", "select * from read_text('/etc/hostname')")
+    tab.page.keyboard.press("Control+Enter")
+    failure = tab.frame.wait_for_selector(".sql .failure").inner_text()
+    check("no files" in failure, f"no file is read: {failure}")
+    tab.said = [line for line in tab.said if "400" not in line]  # the browser's own line about the answer
+    tab.reload()
+    check("read_text" in tab.frame.input_value(".sql-query"), "the query after a reload")
+    check(tab.frame.locator(".sql .row, .sql .failure").count() == 0, "it is not asked again by itself")
+    tab.close("SQL")
 
 
 def check_choosers(tab):
@@ -316,7 +358,8 @@ def main():
         folder = pathlib.Path(scratch)
         write_logs(folder / "logs", options.tbtrace)
         (folder / "empty").mkdir()
-        with Board(folder / "logs", options.package, folder / "log", False) as board, \
+        duckdb = duckdb_beside(folder / "duckdb")
+        with Board(folder / "logs", options.package, folder / "log", False, duckdb) as board, \
                 Board(folder / "empty", options.package, folder / "log_torch", True) as other, sync_playwright() as playwright:
             for each in (board, other):
                 check(each.wait_until_up(60), f"TensorBoard is up: {each.log.read_text(errors='replace')[-600:]}")
@@ -325,6 +368,8 @@ def main():
             tab = Tab(browser, board)
             check_views(tab, options)
             check_ranks(Tab(browser, board), options)
+            check_job_in_timeline(Tab(browser, board))
+            check_sql(Tab(browser, board), duckdb)
             check_choosers(tab)
             check_pointer(Tab(browser, board), "mouse")
             check_pointer(Tab(browser, board, has_touch=True), "touch")
