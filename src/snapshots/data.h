@@ -157,8 +157,9 @@ struct SnapshotData {
   IssueLog issues;
 
   std::span<const std::uint32_t> stack(std::uint32_t number) const {
-    return {stack_frames_.data() + stack_ends_[number - (number > 0 ? 1 : 0)],
-            number == 0 ? 0 : stack_ends_[number] - stack_ends_[number - 1]};
+    const std::uint64_t begin = stack_ends_[number - (number > 0 ? 1 : 0)];
+    const std::uint64_t count = number == 0 ? 0 : stack_ends_[number] - begin;
+    return {stack_frames_.data() + begin, static_cast<std::size_t>(count)};
   }
   std::size_t stack_count() const { return stack_ends_.size(); }
 

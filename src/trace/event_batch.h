@@ -129,7 +129,7 @@ struct EventBatch {
       return hash_integer(number(track.process), number(track.thread));
     }
     static std::uint64_t number(const TrackKey& key) {
-      return static_cast<std::uint64_t>(key.number) ^ index(key.text) << 32;
+      return static_cast<std::uint64_t>(key.number) ^ std::uint64_t{index(key.text)} << 32;
     }
   };
 
