@@ -22,12 +22,16 @@ foreach(compiler "GNU 12" "Clang 14")
   endif()
 endforeach()
 
-if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT EMSCRIPTEN)
   message(FATAL_ERROR "tbtrace works on Linux, not on ${CMAKE_SYSTEM_NAME}: files appear by renameat2(), and "
     "recordings read /proc and name threads as Linux does.")
 endif()
 include(CheckCXXSymbolExists)
-foreach(symbol "renameat2 cstdio" "pthread_getname_np pthread.h" "dl_iterate_phdr link.h")
+set(symbols "renameat2 cstdio" "pthread_getname_np pthread.h" "dl_iterate_phdr link.h")
+if(EMSCRIPTEN)
+  set(symbols)  # the page has no recorder
+endif()
+foreach(symbol IN LISTS symbols)
   separate_arguments(symbol)
   list(GET symbol 0 function)
   list(GET symbol 1 header)
@@ -151,6 +155,8 @@ endif()
 if(PROJECT_IS_TOP_LEVEL)
   find_package(cxxopts CONFIG QUIET)
   tbtrace_depends_on(cxxopts "${cxxopts_FOUND}" "${cxxopts_VERSION}" 3.1 "for cxxopts::exceptions" libcxxopts-dev)
+endif()
+if(PROJECT_IS_TOP_LEVEL AND NOT EMSCRIPTEN)  # the verbs of the page choose no names
   find_package(RE2 QUIET)  # it does not say which version it is
   if(NOT RE2_FOUND)
     message(FATAL_ERROR "tbtrace's command line needs RE2, which was not found. On Debian `apt-get install libre2-dev`; "

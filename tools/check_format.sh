@@ -18,7 +18,7 @@ esac
 command -v clang-format-14 >/dev/null || fail "there is no clang-format-14; tools/setup.sh --tests installs it"
 
 folders=()
-for folder in include src tools python tests examples benchmarks; do
+for folder in include src tools page python tests examples benchmarks; do
   if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
 mapfile -d '' files < <(find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cc' \) -print0 | sort -z)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what a release consists of: the program for any Linux, its Debian package, a container file, a bill of materials
-# and checksums.
+# Makes what a release consists of: the program for any Linux, its Debian package, a container file, the page that traces
+# are dropped on, a bill of materials and checksums.
 #   tools/release.sh OUT            into the folder OUT, which is made anew
 #   tools/release.sh OUT --wheel    and the wheels of tools/wheel.sh, which compiles everything a second time
 # tools/setup.sh installs what this needs; the sources of some libraries are Debian's.
@@ -90,6 +90,11 @@ logged dpkg-deb --root-owner-group -Zxz --build "$staged" "$out"
 dpkg-deb --fsys-tarfile "$out"/*.deb | tar -xO ./usr/bin/tbtrace | cmp - "$program" || fail "the package has another program"
 
 cp tools/Containerfile "$out"
+if ((EUID == 0)) || tools/emscripten.sh --check; then
+  tools/page.sh "$out/page"
+else
+  echo "release: without the page that traces are dropped on: root has to run tools/emscripten.sh once"
+fi
 bill=(--static "$libraries")
 if $with_wheel; then
   rm -rf wheels
@@ -98,5 +103,6 @@ if $with_wheel; then
   bill+=(--wheel "$PWD/build-wheel/materials")
 fi
 tools/release_materials.py "${bill[@]}" "$version" >"$out/tbtrace-$version.cdx.json"
-(cd "$out" && sha256sum -- * >SHA256SUMS)
-(cd "$out" && stat -c '%s %n' -- *)
+sums=$(cd "$out" && find . -type f -printf '%P\0' | sort -z | xargs -0 sha256sum --)
+printf '%s\n' "$sums" >"$out/SHA256SUMS"
+(cd "$out" && find . -type f -printf '%s %P\n' | sort -k 2)

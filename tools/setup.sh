@@ -36,6 +36,7 @@ build_packages=(
   libarchive13      # zip, tar, xz and bzip2; opened at run time
   dpkg-dev file     # tools/package.sh
   nasm              # tools/release.sh
+  debootstrap       # tools/emscripten.sh
   unicode-data      # tools/wheel.sh
   python3-dev python3-venv   # the Python package
 )

@@ -7,8 +7,9 @@
 #                                this branch can have touched (tools/touched_tests.py)
 #   tools/test.sh --all          everything: CI's, the long tests, the thread sanitizer, a build without what is
 #                                optional, the Python package under the address sanitizer and as a wheel, a release,
-#                                clang-tidy in full, LibTorch's tests with 2.13, a minute of each fuzz target, the demo
-#   tools/test.sh --all PART...  some of these parts: release torch2 torch213 asan tsan minimal wheel packages fuzz demo
+#                                clang-tidy in full, LibTorch's tests with 2.13, a minute of each fuzz target, the demo,
+#                                the page that traces are dropped on
+#   tools/test.sh --all PART...  some of these parts: release torch2 torch213 asan tsan minimal wheel packages fuzz demo page
 #   tools/test.sh --asan         the library and the command line under one of these sanitizers
 #   tools/test.sh --tsan
 #   tools/test.sh --unit ROOM    builds (Debug, in build-dev/) and runs the unit tests of a folder of src/ and nothing else:
@@ -52,7 +53,7 @@ while (($# > 0)); do
       only=(--tests-regex "$2")
       shift
       ;;
-    release | torch2 | torch213 | asan | tsan | minimal | wheel | packages | fuzz | demo)
+    release | torch2 | torch213 | asan | tsan | minimal | wheel | packages | fuzz | demo | page)
       [[ $level == all ]] || fail "takes parts after --all only"
       parts+=("$1")
       ;;
@@ -224,6 +225,23 @@ demo() {
   rm -rf build-demo/clone
 }
 
+page() {
+  if ((EUID != 0)) && ! tools/emscripten.sh --check; then
+    echo "== the page is left out: root has to run tools/emscripten.sh once"
+    return
+  fi
+  # Its program compresses by zlib, as the page does, so that what both write is equal byte by byte.
+  built minimal build-minimal --target tbtrace_program
+  begin "making the page"
+  echo "== the page"
+  tools/page.sh build-wasm/out
+  begin "testing the page"
+  PYTHONPATH=tests .venv/bin/python -m e2e.pages.drop_test --tbtrace build-minimal/tools/tbtrace --page build-wasm/out/index.html \
+    examples/traces/*.json.gz tests/data/gpu_step*.json tests/data/{serving,hostile_names,counters,damaged,cuda_graph}.json \
+    tests/data/h200/*.json.gz
+  PYTHONPATH=tests .venv/bin/python -m e2e.pages.drop_firefox_test --page build-wasm/out/index.html
+}
+
 begin "setting up"
 tools/setup.sh --tests
 long=(--label-exclude '^all$')
@@ -243,7 +261,7 @@ case $level in
     long=()
     random_percent=1000
     export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
-    ((${#parts[@]} > 0)) || parts=(release torch2 torch213 asan tsan minimal wheel packages fuzz demo)
+    ((${#parts[@]} > 0)) || parts=(release torch2 torch213 asan tsan minimal wheel packages fuzz demo page)
     for part in "${parts[@]}"; do
       case $part in
         release)

@@ -14,6 +14,7 @@ const ofRanks = listOf("modules_ranks.txt");
 /** By page, the modules of its script in their order. */
 const pages = new Map([["report", [...shared, ...ofRanks, ...listOf("modules_report.txt")]],
                        ["compare", [...shared, ...listOf("modules_compare.txt")]],
+                       ["drop", listOf("modules_drop.txt")],
                        ["tab", [...shared, ...ofRanks, ...listOf("modules_tab.txt")]],
                        ["svg", listOf("../src/writers/flame/modules.txt")]]);
 const modules = [...new Set([...pages.values()].flat())];
@@ -23,7 +24,7 @@ const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name),
 const codeOf = (name) => texts.get(name).replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^ *\/\/.*$/gm, "");
 
 test("the lists name every module once", () => {
-  const folders = [".", "compare", "data", "flame", "parts", "ranks", "timeline", "views", "../src/writers/flame"];
+  const folders = [".", "compare", "data", "drop", "flame", "parts", "ranks", "timeline", "views", "../src/writers/flame"];
   const files = folders.flatMap((folder) => readdirSync(join(web, folder))
     .filter((file) => file.endsWith(".js")).map((file) => join(folder, file)));
   assert.deepEqual([...modules].sort(), files.sort());
