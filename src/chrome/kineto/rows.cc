@@ -209,8 +209,8 @@ void KinetoRows::range(EventId event, const EventRow& row, Members members, Memb
     ++changes()["pairs_joined"];
   }
   const TimeRange whole = {trace_.events().start_ns(event), trace_.events().end_ns(event)};
-  const TimeRange time = part_ == nullptr ? whole : part_->selection.time(event);
-  if (time != whole) {
+  if (part_ != nullptr && part_->selection.cuts(event)) {
+    const TimeRange time = part_->selection.time(event);
     differences.uncut = whole;
     differences.start_ns = time.start;
     const std::int64_t most = differences.duration_ns.value_or(whole.end - whole.start);

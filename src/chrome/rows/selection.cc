@@ -116,7 +116,6 @@ void RowSelection::choose_host() {
 
 void RowSelection::choose_devices() {
   const Events& events = trace_.events();
-  const bool follows_launches = !wanted_.threads.empty() || wanted_.accepts_name;
   const auto is_chosen = [&](EventId event, bool is_launched) {
     if (wanted_.accepts_name) return is_open(event) && wanted_.accepts_name(trace_.name(event));
     if (!wanted_.threads.empty()) {
