@@ -50,8 +50,10 @@ export class TabApp extends App {
     this.asking = 0;
     /** @private */
     this.isOpen = false;
-    this.columns = [new TabTraceColumn(this, "", "", source)];
-    const beside = new TabTraceColumn(this, "b.", "Trace B", source);
+    /** Why views of a trace have no data. @private @type {Map<string, {[view: string]: string}>} */
+    this.empty = new Map();
+    this.columns = [new TabTraceColumn(this, "", "", source, (trace) => this.askEmpty(trace))];
+    const beside = new TabTraceColumn(this, "b.", "Trace B", source, () => {});
     /** @private @type {import("./parts/trace_column.js").TraceColumn[]} */
     this.both = [this.columns[0], beside];
     /** What changed from the first one to the second one. @private */
@@ -258,6 +260,22 @@ export class TabApp extends App {
     };
   }
 
+  /**
+   * Views without data become grey once it is known: the server makes all of them for it.
+   * @private
+   * @param {string} trace
+   */
+  async askEmpty(trace) {
+    if (this.empty.has(trace)) return;
+    this.empty.set(trace, {});
+    try {
+      this.empty.set(trace, await this.server.empty(trace));
+      if (this.traceOf(0) === trace) this.drawNavigation();
+    } catch {
+      this.empty.delete(trace);  // the views themselves say what is wrong
+    }
+  }
+
   /** @private */
   isCompared() {
     return this.traceOf(1) !== null && this.viewName() === "compare";
@@ -311,6 +329,7 @@ export class TabApp extends App {
       return {
         trace: place.window.trace, input: `${runs.logdir.replace(/\/$/, "")}/${place.window.trace}`,
         view: this.viewName(), title: this.viewTitle(), has: () => true, hasOf: () => true,
+        why: (one) => this.empty.get(String(trace))?.[one] ?? null,
         ranks: this.traceOf(1) !== null || runs.jobOf(trace).length < 2 ? undefined
           : () => this.server.ranks(String(trace), jobMark(runs.jobOf(trace))).then((ranks) => jobOfPage(ranks, this.timelines(ranks))),
       };

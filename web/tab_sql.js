@@ -26,9 +26,12 @@ export class TabTraceColumn extends TraceColumn {
    * @param {string} prefix
    * @param {string} label
    * @param {import("./data/http_source.js").HttpSource} server
+   * @param {(trace: string) => void} viewed after a view of a trace was read
    */
-  constructor(owner, prefix, label, server) {
+  constructor(owner, prefix, label, server, viewed) {
     super(owner, prefix, label);
+    /** @private */
+    this.viewed = viewed;
     /** @private */
     this.server = server;
   }
@@ -37,6 +40,7 @@ export class TabTraceColumn extends TraceColumn {
   async content(/** @type {SqlChosen} */ chosen, /** @type {AbortSignal} */ signal) {
     if (chosen.view !== sqlView.name) {
       const view = await this.server.view(chosen.trace, chosen.view, signal);
+      this.viewed(chosen.trace);
       return { about: view.about, make: () => rendererOf(chosen.view)(view, this.page(chosen)) };
     }
     const tables = await this.server.sqlTables();

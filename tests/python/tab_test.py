@@ -351,6 +351,22 @@ class Answers(TabTest):
                     "application/octet-stream" if name == "timeline" else "application/json", answer.content_type
                 )
 
+    def test_tab_knows_views_without_data(self):
+        found = json.loads(self.tab.body("empty", trace=self.trace, version=self.version))["views"]
+        answer = self.tab.get("empty", trace=self.trace, version=self.version)
+        self.assertIn("max-age", answer.headers["Cache-Control"])
+        trace = tbtrace.read(STEP, arguments=tbtrace.ARGUMENT_GROUPS)
+        for name, _ in tbtrace.views():
+            with self.subTest(name):
+                if name == "timeline":
+                    continue
+                view = json.loads(trace.view(name))
+                is_empty = not any(table["rows"] for table in view["tables"]) and not any(
+                    stacks["total"] for stacks in view["stacks"]
+                )
+                self.assertEqual(is_empty and name != "checks", name in found)
+        self.assertTrue(found and all(len(why) > 10 for why in found.values()), found)
+
     def test_tab_answers_sql_or_says_what_it_needs(self):
         tables = json.loads(self.tab.body("sql"))
         self.assertEqual("tbtrace.sql_tables/1", tables["schema"])

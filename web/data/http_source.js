@@ -109,6 +109,15 @@ export class HttpSource {
   }
 
   /**
+   * The views of a trace that have no data, and why.
+   * @param {string} trace
+   * @returns {Promise<{[view: string]: string}>}
+   */
+  async empty(trace) {
+    return (await this.keep("empty", { trace }, (bytes) => checkSchema(parsedAnswer(bytes), ["tbtrace.empty/1"]), undefined)).views;
+  }
+
+  /**
    * What can be asked for in SQL.
    * @returns {Promise<import("../tab_sql.js").SqlTables>}
    */

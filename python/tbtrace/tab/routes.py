@@ -40,6 +40,7 @@ class Routes:
             "/range": answers.app(self._range),
             "/compare": answers.app(self._compare),
             "/ranks": answers.app(self._ranks),
+            "/empty": answers.app(self._empty),
             "/sql": answers.app(self._sql),
         }
 
@@ -85,6 +86,9 @@ class Routes:
         if len(job) < 2:
             raise Refusal(400, "The run has one worker: the view of ranks needs the traces of two or more.")
         return _answer(request, self._views.ranks(job, self._directory.root), _JSON)
+
+    def _empty(self, request: Request) -> Response:
+        return _answer(request, self._views.empty(self._file(request), self._directory.root), _JSON)
 
     def _sql(self, request: Request) -> Response:
         if "query" not in request.args:

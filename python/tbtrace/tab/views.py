@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import json
 import threading
 import zlib
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from tbtrace.tab.trace_memory import TraceMemory
 from tbtrace.tab.version import program
 
 _READ_AT_ONCE = 2  # each takes all cores
+_MOST_EVENTS = 2_000_000  # of which all views are made to see which of them are empty
 _TRIES = 2  # at a file that changes while it is read
 
 
@@ -68,6 +70,10 @@ class Views:
                 raise Refusal(404, f"{file.trace} does not have this range.") from None
 
         return self._from(file, root, ("range", track, start_ns, duration_ns, name, nth), make)
+
+    def empty(self, file: TraceFile, root: str) -> View:
+        """`tbtrace.empty/1`: the views without data."""
+        return self._from(file, root, ("empty",), _empty_views, is_kept=True)
 
     def sql(self, file: TraceFile, root: str, query: str) -> View:
         with Source(file, root) as source:
@@ -186,6 +192,21 @@ class Views:
             return _Read(trace, is_unchanged)
 
         return self._reads.do(key, read)
+
+
+def _empty_views(trace: tbtrace.Trace) -> bytes:
+    """As the page of `report` decides; of a large trace it is not worth the time."""
+    found: dict[str, str] = {}
+    for name, _ in tbtrace.views() if len(trace) <= _MOST_EVENTS else ():
+        if name in ("timeline", "checks"):
+            continue
+        view = json.loads(trace.view(name))
+        if any(table["rows"] for table in view["tables"]) or any(stacks["total"] for stacks in view["stacks"]):
+            continue
+        why = [part["empty"] for part in [*view["tables"], *view["stacks"]] if part["empty"]]
+        if why:
+            found[name] = why[0]
+    return json.dumps({"schema": "tbtrace.empty/1", "views": found}).encode()
 
 
 def comparison_version(base: str, new: str) -> str:

@@ -62,6 +62,15 @@ def check_ranks(tab, options):
     tab.close("ranks")
 
 
+def check_grey(tab):
+    """Views without data are grey and say why, once it is known."""
+    tab.pick("Run", "trainings python")
+    tab.frame.wait_for_selector("nav.views a.absent")
+    grey = tab.frame.eval_on_selector_all("nav.views a.absent", "(all) => all.map((one) => one.title)")
+    check(all(len(why) > 10 for why in grey), f"each says why: {grey}")
+    tab.close("grey views")
+
+
 def check_job_in_timeline(tab):
     """Other ranks of a run stand in the timeline of one."""
     tab.pick("Run", "trainings job")
@@ -368,6 +377,7 @@ def main():
             tab = Tab(browser, board)
             check_views(tab, options)
             check_ranks(Tab(browser, board), options)
+            check_grey(Tab(browser, board))
             check_job_in_timeline(Tab(browser, board))
             check_sql(Tab(browser, board), duckdb)
             check_choosers(tab)
