@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the page that traces are dropped on: the program as WebAssembly, in one HTML file.
-#   tools/page.sh OUT            index.html into the folder OUT, which is made if it is not there
+#   tools/page.sh OUT            index.html and LICENSES.txt into the folder OUT, which is made if it is not there
 # tools/setup.sh installs what this needs, tools/emscripten.sh the compiler; the sources of some libraries are Debian's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -35,6 +35,12 @@ page=$folder/page/index.html
 bytes=$(gzip -9 -c "$page" | wc -c)
 ((bytes <= most_bytes)) || fail "$page has $bytes bytes when it is compressed, which is more than $most_bytes"
 mkdir -p "$out"
+emscripten=$TBTRACE_EMSCRIPTEN/../root/usr/share/doc/emscripten/copyright # also of its C and C++ libraries
+for file in LICENSE "$libraries"/share/{zlib,libzstd,simdjson,fmtlib,libboost-dev,libcxxopts-dev}.copyright "$emscripten"; do
+  printf '==== %s\n\n' "$(basename "${file/$emscripten/emscripten}" .copyright)"
+  cat "$file"
+  printf '\n\n'
+done >"$out/LICENSES.txt"
 cp "$page" "$out/index.html.new"
 mv "$out/index.html.new" "$out/index.html"
 echo "page: $out/index.html, $bytes bytes compressed"
