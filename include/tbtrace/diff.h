@@ -69,6 +69,32 @@ struct RunQuantity {
   double value = 0;
 };
 
+/// Of a rank's steps of one kind: sums of all of them.
+struct RunPhaseRank {
+  std::int64_t rank = 0;  ///< or its place among the traces of the run
+  std::string host = {};  ///< empty: not in the file
+  std::uint64_t steps = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t gap_ns = 0;            ///< from the end of the step before, of any kind
+  std::int64_t kernel_ns = 0;         ///< a kernel ran
+  std::int64_t communication_ns = 0;  ///< exposed, with waiting for other ranks
+  std::int64_t host_ns = 0;           ///< the steps' ranges on the host
+  std::uint64_t launches = 0;         ///< calls that launched work
+  std::int64_t launch_ns = 0;         ///< in these calls
+
+  void add(const RunPhaseRank& more);
+
+  bool operator==(const RunPhaseRank&) const = default;
+};
+
+/// The steps of an inference engine that do nearly the same work.
+struct RunPhase {
+  std::string key;                                 ///< `decode of 57 to 64 requests`
+  std::vector<std::int64_t> step_ns;               ///< as in RunFigures
+  std::array<std::vector<RunRow>, kDiffBys> rows;  ///< the same
+  std::vector<RunPhaseRank> ranks;
+};
+
 /// What is kept of a run, which is one recording or those of all its ranks, to compare it.
 struct RunFigures {
   std::string name;  ///< such as the path of the file
@@ -85,6 +111,8 @@ struct RunFigures {
   std::vector<std::int64_t> step_ns;               ///< durations, of all ranks one after the other
   std::array<std::vector<RunRow>, kDiffBys> rows;  ///< by DiffBy; by key
   std::vector<RunQuantity> quantities;
+  /// Of an inference engine: those with the most time. Not in a baseline.
+  std::vector<RunPhase> phases = {};
   /// Its smallest rows were left out, and their time is that of the row `[rest]`.
   bool is_reduced = false;
 
@@ -203,6 +231,27 @@ struct DiffQuantity {
   std::optional<double> high = {};
 };
 
+/// Per step of one kind: means of the ranks and runs.
+struct DiffPhaseSide {
+  std::uint64_t steps = 0;
+  double period_ns = 0;  ///< of a step and the gap before it
+  double gap_ns = 0;
+  double idle_ns = 0;  ///< of the step: no kernel ran
+  double communication_ns = 0;
+  double host_ns = 0;
+  double launches = 0;
+  double launch_ns = 0;  ///< of a call
+};
+
+/// Steps of an inference engine that do nearly the same work.
+struct DiffPhase {
+  std::string key;  ///< `decode of 57 to 64 requests`
+  DiffPhaseSide base;
+  DiffPhaseSide changed;
+  std::optional<double> change_ns = {};  ///< of the period; nullopt: on one side only
+  std::string sentence = {};             ///< why they take longer; empty if they do not
+};
+
 struct Diff {
   Comparable comparable = Comparable::yes;
   std::vector<std::string> reasons;  ///< why not, or with a warning: a sentence each
@@ -218,9 +267,14 @@ struct Diff {
   std::vector<std::string> new_names;
   std::array<std::vector<DiffRow>, kDiffBys> rows;  ///< by DiffBy; the largest change first
   std::vector<DiffQuantity> quantities;
+  /// What was done so that steps of the same work are compared; may be empty.
+  std::string batches;
+  std::vector<DiffPhase> phases = {};  ///< of inference engines; the largest change first
 };
 
-/// Fails without runs on a side. Pure; the same bits on every machine.
+/// If batches of an inference engine differ, only steps of the same kind and size are compared,
+/// each kind as often as in the base. Fails without runs on a side. Pure; the same bits on every
+/// machine.
 Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> changed,
                   const DiffOptions& options = {});
 
@@ -252,6 +306,9 @@ LimitResult check_diff_limit(const Diff& diff, const DiffLimit& limit);
 
 /// The rows of one division, with a column `by`; `tbtrace.diff/1`.
 AnalysisReport diff_rows_report(const Diff& diff, DiffBy by);
+
+/// By kind and batch, of inference engines.
+AnalysisReport diff_phases_report(const Diff& diff);
 
 /// What else changed, with columns `name`, `base`, `new`, `low` and `high`.
 AnalysisReport diff_quantities_report(const Diff& diff);

@@ -135,6 +135,13 @@ def problem_of(tbtrace, folder, server):
     return f"{wrong} of {len(wanted)} waits are wrong" if wrong else None
 
 
+def problem_of_partial(tbtrace, folder):
+    with tempfile.TemporaryDirectory() as name:
+        partial = pathlib.Path(name) / "job.tbp"
+        subprocess.run([tbtrace, "save", str(folder), "-o", str(partial), "-q"], check=True, timeout=60)
+        return None if matched(tbtrace, partial) == matched(tbtrace, folder) else "partials have other waits"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tbtrace", required=True)
@@ -160,6 +167,8 @@ def main():
                 server.write(folder)
                 problem = problem_of(options.tbtrace, folder, server)
                 unknown[server.can_be_told()] += 1
+                if not problem and number % 6 == 0:
+                    problem = problem_of_partial(options.tbtrace, folder)
             if problem:
                 print(f"server {number} ({server.engine}, hosts: {server.hosts}, regular: {server.is_regular}, "
                       f"parts: {server.parts}): {problem}")

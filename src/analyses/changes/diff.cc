@@ -10,6 +10,7 @@
 
 #include "analyses/changes/circumstances.h"
 #include "analyses/changes/judgement.h"
+#include "analyses/changes/phases.h"
 #include "analyses/changes/rows.h"
 #include "analyses/changes/sentence.h"
 #include "base/quantile.h"
@@ -67,12 +68,17 @@ std::string_view diff_verdict_name(DiffVerdict verdict) {
   return kNames.at(static_cast<std::size_t>(verdict));
 }
 
-Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> changed,
+Result<Diff> diff(std::span<const RunFigures> base_runs, std::span<const RunFigures> changed_runs,
                   const DiffOptions& options) {
-  if (base.empty() || changed.empty()) {
+  if (base_runs.empty() || changed_runs.empty()) {
     return Status(StatusCode::invalid_argument, "a comparison needs a run on each side");
   }
   Diff found;
+  const analyses::EqualBatches equal = analyses::with_equal_batches(base_runs, changed_runs);
+  const std::span base = equal.base.empty() ? base_runs : std::span(equal.base);
+  const std::span changed = equal.base.empty() ? changed_runs : std::span(equal.changed);
+  found.batches = equal.note;
+  found.phases = analyses::phases_of(base_runs, changed_runs);
   analyses::Circumstances circumstances = analyses::circumstances_of(base, changed);
   found.comparable = circumstances.comparable;
   found.reasons = std::move(circumstances.reasons);

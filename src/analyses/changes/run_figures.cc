@@ -23,6 +23,7 @@
 #include "analyses/attribution/owners.h"
 #include "analyses/changes/fusions.h"
 #include "analyses/changes/instants.h"
+#include "analyses/changes/phases.h"
 #include "analyses/modules/range_origins.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
@@ -335,6 +336,22 @@ void add_circumstances(const Trace& trace, RunFigures& run, std::set<std::string
   if (is_damaged) ++run.damaged;
 }
 
+std::array<std::vector<RunRow>, kDiffBys> rows_of(const std::array<KeySums, kDiffBys>& sums) {
+  std::array<std::vector<RunRow>, kDiffBys> rows;
+  for (std::size_t by = 0; by < kDiffBys; ++by) {
+    for (const auto& [key, sum] : sums[by]) {
+      RunRow& row = rows[by].emplace_back(RunRow{key, sum.ns, sum.count});
+      std::int64_t most = -1;
+      for (const auto& [origin, ns] : sum.origins) {
+        if (ns <= most) continue;
+        most = ns;
+        std::tie(row.op, row.shapes) = origin;
+      }
+    }
+  }
+  return rows;
+}
+
 /// Where the work of a step still runs when the next step begins, its time counts for the next one,
 /// so that no instant counts twice.
 void cut_overlaps(std::vector<StepTime>& steps) {
@@ -370,8 +387,19 @@ ArgumentSet diff_arguments() {
          ArgumentSet{ArgumentGroup::placement, ArgumentGroup::copies, ArgumentGroup::allocations};
 }
 
+namespace {
+
+struct PhaseSums {
+  std::vector<std::int64_t> step_ns;
+  std::array<KeySums, kDiffBys> rows;
+  std::vector<RunPhaseRank> ranks;
+};
+
+}  // namespace
+
 struct RunSum::Sums {
   RunFigures run;
+  std::map<std::string, PhaseSums> phases;
   std::array<KeySums, kDiffBys> rows;
   Quantities quantities;
   std::set<std::string> devices;
@@ -396,6 +424,17 @@ Status RunSum::add(const Trace& rank) {
     if (step.is_whole_trace()) sums_->run.has_steps = false;
   }
   RowsOfTrace(rank, breakdown, sums_->rows).add();
+  for (analyses::StepsOfPhase& phase : analyses::steps_of_phases(rank, breakdown)) {
+    PhaseSums& sums = sums_->phases[phase.key];
+    StepBreakdown of_phase = breakdown;
+    of_phase.steps = std::move(phase.steps);
+    for (const StepTime& step : of_phase.steps) sums.step_ns.push_back(step.duration_ns());
+    RowsOfTrace(rank, of_phase, sums.rows).add();
+    const TraceIdentity identity = rank.identity();
+    phase.sums.rank = identity.rank.value_or(static_cast<std::int64_t>(sums_->run.traces) - 1);
+    phase.sums.host = identity.host;
+    sums.ranks.push_back(std::move(phase.sums));
+  }
   add_circumstances(rank, sums_->run, sums_->devices);
   return {};
 }
@@ -403,16 +442,9 @@ Status RunSum::add(const Trace& rank) {
 RunFigures RunSum::figures() const {
   RunFigures run = sums_->run;
   run.devices.assign(sums_->devices.begin(), sums_->devices.end());
-  for (std::size_t by = 0; by < kDiffBys; ++by) {
-    for (const auto& [key, sum] : sums_->rows[by]) {
-      RunRow& row = run.rows[by].emplace_back(RunRow{key, sum.ns, sum.count});
-      std::int64_t most = -1;
-      for (const auto& [origin, ns] : sum.origins) {
-        if (ns <= most) continue;
-        most = ns;
-        std::tie(row.op, row.shapes) = origin;
-      }
-    }
+  run.rows = rows_of(sums_->rows);
+  for (const auto& [key, phase] : sums_->phases) {
+    run.phases.push_back({key, phase.step_ns, rows_of(phase.rows), phase.ranks});
   }
   // In compiled code the first layer is not an operator of its own.
   const bool has_samples = !analyses::is_compiled(run);

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <map>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <tbtrace/kernels.h>
@@ -13,6 +12,7 @@
 #include "analyses/kernels/names.h"
 #include "analyses/steps/inferred.h"
 #include "analyses/steps/iteration_facts.h"
+#include "analyses/steps/step_launches.h"
 #include "base/bounded_sum.h"
 #include "base/quantile.h"
 #include "base/share.h"
@@ -59,23 +59,23 @@ class Phases {
 
   /// Launches and kernels of the steps.
   void add_work() {
+    for (const auto& [number, launches] : analyses::step_launches(trace_)) {
+      const auto found = phase_of_.find(number);
+      if (found == phase_of_.end()) continue;
+      found->second->row.launches += launches.count;
+      add_bounded(found->second->row.launch_ns, launches.ns);
+    }
     const analyses::StepOfEvent steps(trace_);
-    std::unordered_set<EventId> launches;
     for (const DeviceLink& link : links_of(trace_).placed_work()) {
+      if (trace_.kind(link.activity) != EventKind::kernel) continue;
       const std::optional<std::int64_t> step = steps.of(link.activity);
       const auto found = step ? phase_of_.find(*step) : phase_of_.end();
       if (found == phase_of_.end()) continue;
       Phase& phase = *found->second;
       const Events& events = trace_.events();
-      if (trace_.kind(link.activity) == EventKind::kernel) {
-        const std::int64_t ns = events.duration_ns(link.activity);
-        add_bounded(phase.kernels[events.name(link.activity)], ns);
-        add_bounded(phase.row.kernels_total_ns, ns);
-      }
-      // A graph is launched once.
-      if (link.launch == EventId::none || !launches.insert(link.launch).second) continue;
-      ++phase.row.launches;
-      add_bounded(phase.row.launch_ns, events.duration_ns(link.launch));
+      const std::int64_t ns = events.duration_ns(link.activity);
+      add_bounded(phase.kernels[events.name(link.activity)], ns);
+      add_bounded(phase.row.kernels_total_ns, ns);
     }
   }
 

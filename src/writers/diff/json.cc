@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wire/json_emitter.h"
@@ -68,6 +70,33 @@ void emit_row(wire::JsonEmitter& json, DiffBy by, const DiffRow& row) {
   json.end_object();
 }
 
+void emit_phase(wire::JsonEmitter& json, const DiffPhase& phase) {
+  json.new_line();
+  json.begin_object();
+  json.member("phase", phase.key);
+  for (const auto& [prefix, side] :
+       {std::pair("base_", &phase.base), std::pair("new_", &phase.changed)}) {
+    const bool is_there = side->steps > 0;
+    const auto ns = [&](std::string_view name, double value) {
+      emit_ns(json, prefix + std::string(name), is_there ? std::optional(value) : std::nullopt);
+    };
+    json.key(prefix + std::string("steps"));
+    json.integer(side->steps);
+    ns("period_ns", side->period_ns);
+    ns("gap_ns", side->gap_ns);
+    ns("idle_ns", side->idle_ns);
+    ns("communication_ns", side->communication_ns);
+    ns("host_ns", side->host_ns);
+    emit_number(json, prefix + std::string("launches"),
+                is_there ? std::optional(side->launches) : std::nullopt);
+    ns("launch_ns", side->launch_ns);
+  }
+  emit_ns(json, "change_ns", phase.change_ns);
+  json.key("why");
+  phase.sentence.empty() ? json.null() : json.text(phase.sentence);
+  json.end_object();
+}
+
 /// What rounding each row to whole ns leaves of the change of the step, by division.
 void emit_unattributed(wire::JsonEmitter& json, const Diff& diff, std::span<const DiffBy> by) {
   json.key("unattributed_ns");
@@ -99,6 +128,8 @@ std::string diff_json(const Diff& diff, std::span<const DiffBy> by) {
   json.member("verdict", diff_verdict_name(diff.verdict));
   json.member("why", diff.why);
   json.member("sentence", diff.sentence);
+  json.key("batches");
+  diff.batches.empty() ? json.null() : json.text(diff.batches);
   emit_step(json, diff.step);
   json.key("rows");
   json.begin_array();
@@ -117,6 +148,10 @@ std::string diff_json(const Diff& diff, std::span<const DiffBy> by) {
     emit_number(json, "new", quantity.new_value);
     json.end_object();
   }
+  json.end_array();
+  json.key("phases");
+  json.begin_array();
+  for (const DiffPhase& phase : diff.phases) emit_phase(json, phase);
   json.end_array();
   json.end_object();
   text += '\n';

@@ -63,6 +63,53 @@ constexpr QuantityColumn kQuantities[] = {
     QuantityColumn::of<&DiffQuantity::high>("high", "where it ends"),
 };
 
+using Side = DiffPhaseSide;
+
+template <DiffPhaseSide DiffPhase::*side, auto member>
+std::optional<double> if_there(const DiffPhase& phase) {
+  const Side& of = phase.*side;
+  if (of.steps == 0) return std::nullopt;
+  return static_cast<double>(of.*member);
+}
+
+template <auto member>
+constexpr auto of_base = if_there<&DiffPhase::base, member>;
+template <auto member>
+constexpr auto of_new = if_there<&DiffPhase::changed, member>;
+
+using PhaseColumn = report::TypedColumn<DiffPhase>;
+constexpr PhaseColumn kPhases[] = {
+    PhaseColumn::of<&DiffPhase::key>("phase",
+                                     "kind, and what the batches have: tokens if they read "
+                                     "prompts, requests if they make tokens",
+                                     1),
+    PhaseColumn::of<[](const DiffPhase& phase) { return phase.base.steps; }>(
+        "base_steps", "steps of the base, of all ranks", 2),
+    PhaseColumn::of<[](const DiffPhase& phase) { return phase.changed.steps; }>(
+        "new_steps", "the same of the new run", 3),
+    PhaseColumn::of<of_base<&Side::period_ns>>("base_period_ns",
+                                               "of a step and the gap before it, a mean", 4),
+    PhaseColumn::of<of_new<&Side::period_ns>>("new_period_ns", "the same of the new run", 5),
+    PhaseColumn::of<&DiffPhase::change_ns>("change_ns", "`new_period_ns` - `base_period_ns`", 6),
+    PhaseColumn::of<of_base<&Side::gap_ns>>("base_gap_ns", "from the end of the step before"),
+    PhaseColumn::of<of_new<&Side::gap_ns>>("new_gap_ns", "the same of the new run"),
+    PhaseColumn::of<of_base<&Side::idle_ns>>("base_idle_ns", "of a step, without a kernel"),
+    PhaseColumn::of<of_new<&Side::idle_ns>>("new_idle_ns", "the same of the new run"),
+    PhaseColumn::of<of_base<&Side::communication_ns>>(
+        "base_communication_ns", "a step, exposed; with waiting for other ranks", 7),
+    PhaseColumn::of<of_new<&Side::communication_ns>>("new_communication_ns",
+                                                     "the same of the new run", 8),
+    PhaseColumn::of<of_base<&Side::host_ns>>("base_host_ns", "the step's range on the host", 9),
+    PhaseColumn::of<of_new<&Side::host_ns>>("new_host_ns", "the same of the new run", 10),
+    PhaseColumn::of<of_base<&Side::launches>>("base_launches", "a step: calls that launch work",
+                                              11),
+    PhaseColumn::of<of_new<&Side::launches>>("new_launches", "the same of the new run", 12),
+    PhaseColumn::of<of_base<&Side::launch_ns>>("base_launch_ns", "of such a call", 13),
+    PhaseColumn::of<of_new<&Side::launch_ns>>("new_launch_ns", "the same of the new run", 14),
+    PhaseColumn::of<[](const DiffPhase& phase) { return if_any(phase.sentence); }>(
+        "why", "what explains that steps take longer"),
+};
+
 }  // namespace
 
 const TableDescription& analyses::diff_table() {
@@ -72,7 +119,8 @@ const TableDescription& analyses::diff_table() {
       .summary = "what changed from one run to another",
       .about = {},
       .columns = report::described(kRows),
-      .more_columns = {{"rows", "quantities", report::described(kQuantities)}}};
+      .more_columns = {{"rows", "quantities", report::described(kQuantities)},
+                       {"rows", "phases", report::described(kPhases)}}};
   return kTable;
 }
 
@@ -82,6 +130,13 @@ AnalysisReport diff_rows_report(const Diff& diff, DiffBy by) {
   std::vector<DividedRow> rows;
   for (const DiffRow& row : diff.rows[static_cast<std::size_t>(by)]) rows.push_back({row, by});
   report::set_rows(report, kRows, rows);
+  return report;
+}
+
+AnalysisReport diff_phases_report(const Diff& diff) {
+  AnalysisReport report;
+  report.schema = analyses::diff_table().schema;
+  report::set_rows(report, kPhases, diff.phases);
   return report;
 }
 

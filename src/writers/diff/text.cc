@@ -96,7 +96,15 @@ std::vector<std::string> head_lines(const Diff& diff, const std::vector<LimitRes
   if (diff.comparable == Comparable::warning) lines.emplace_back("comparable with a warning:");
   if (diff.comparable == Comparable::no) lines.emplace_back("not comparable:");
   for (const std::string& reason : diff.reasons) lines.push_back("- " + reason);
+  if (!diff.batches.empty()) lines.push_back("Batches: " + diff.batches + ".");
   if (!diff.sentence.empty()) lines.push_back(diff.sentence);
+  if (diff.comparable != Comparable::no && !diff.is_same_recording) {
+    constexpr std::size_t kMost = 2;
+    for (std::size_t at = 0; at < std::min(kMost, diff.phases.size()); ++at) {
+      const std::string& sentence = diff.phases[at].sentence;
+      if (!sentence.empty()) lines.push_back("- " + sentence + ".");
+    }
+  }
   lines.push_back(headline(diff));
   lines.push_back(verdict_line(diff));
   if (std::string steps = steps_line(diff.step); !steps.empty()) lines.push_back(std::move(steps));
@@ -212,6 +220,15 @@ Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options
                               .width = options.width,
                               .wide = options.wide,
                               .how_to_show_all_columns = options.how_to_show_all_columns};
+  if (!diff.phases.empty()) {
+    text += std::string(is_markdown ? "### " : "\n") + "By kind and batch, per step" +
+            (is_markdown ? "\n\n" : "\n");
+    const AnalysisReport report = diff_phases_report(diff);
+    const Result<std::string> table =
+        is_markdown ? people_markdown(report, options.row_limit) + "\n" : report_text(report, rows);
+    if (!table.ok()) return table.status();
+    text += *table;
+  }
   for (const DiffBy one : by) {
     const bool is_changed = std::ranges::any_of(rows_of(diff, one), [](const DiffRow& row) {
       return std::abs(row.change_ns) >= kLeastShownNs;
