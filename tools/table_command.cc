@@ -1,6 +1,7 @@
 #include "table_command.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <tbtrace/partial.h>
+#include <tbtrace/replay_labels.h>
 #include <tbtrace/report.h>
 #include <tbtrace/tables.h>
 
@@ -22,6 +24,13 @@
 
 namespace tbtrace::tools {
 namespace {
+
+/// Tables that show the labels of CUDA graphs.
+constexpr std::array<std::string_view, 2> kLabelled = {"kernels", "modules"};
+
+bool shows_labels(const TableDescription& table) {
+  return std::ranges::find(kLabelled, table.name) != kLabelled.end();
+}
 
 bool has_sums(const TableDescription& table) { return table.in_partials == InPartials::summed; }
 
@@ -54,8 +63,9 @@ class TableRun {
           subjects_of_input(path, standard_), console_);
     };
     return loop.run(
-        [&](const Trace& trace, const std::string& path) {
-          return take(trace, trace.identity().rank, path);
+        [&](Trace trace, const std::string& path) {
+          const int code = add_labels(trace, path);
+          return code == kDone ? take(trace, trace.identity().rank, path) : code;
         },
         [&](const Partial& partial, const std::string& path) {
           return take(partial, partial.sources().front().rank, path);
@@ -76,7 +86,12 @@ class TableRun {
         return report.ok() ? write(*std::move(report), subject_of(path), output) : report.status();
       });
     };
-    return loop.run(take, take);
+    return loop.run(
+        [&](Trace trace, const std::string& path) {
+          const int code = add_labels(trace, path);
+          return code == kDone ? take(trace, path) : code;
+        },
+        take);
   }
 
   /// One table in which the rows of all inputs are added up.
@@ -99,6 +114,7 @@ class TableRun {
         [this](const Trace& trace) { return make_table(table_, trace, given_); }, options_.report,
         given_.steps());
     if (!known.ok()) return finish(known, subjects_of(verb_, standard_), console_);
+    if (const int code = read_labels(); code != kDone) return code;
     return each ? run_each() : sums ? run_summed() : run_joined();
   }
 
@@ -106,13 +122,40 @@ class TableRun {
   ReadOptions reading() const {
     ReadOptions reading = standard_.reading;
     reading.arguments = arguments_for(table_, given_);
+    if (labels_) reading.arguments = reading.arguments | replay_label_arguments();
     return reading;
+  }
+
+  /// The trace of `--labels`. Returns an exit code.
+  int read_labels() {
+    if (options_.labels.empty()) return kDone;
+    ReadOptions reading = standard_.reading;
+    reading.arguments = replay_label_arguments();
+    Result<Trace> source = read_trace(options_.labels, reading);
+    if (!source.ok()) {
+      return finish(source.status(), subjects_of_input(options_.labels, standard_), console_);
+    }
+    labels_.emplace(*std::move(source));
+    return kDone;
+  }
+
+  /// Labels the trace's replays, if asked for. Returns an exit code.
+  int add_labels(Trace& trace, const std::string& path) {
+    if (!labels_) return kDone;
+    Result<LabelledReplays> labelled = label_replays(std::move(trace), *labels_);
+    if (!labelled.ok()) {
+      return finish(labelled.status(), subjects_of_input(path, standard_), console_);
+    }
+    label_note_ = text_of(*labelled, subject_of(options_.labels));
+    trace = std::move(labelled->trace);
+    return kDone;
   }
 
   /// Keeps why the first trace without rows has none.
   Result<AnalysisReport> report_of(const Trace& trace) {
     Result<AnalysisReport> report = make_table(table_, trace, given_);
     if (report.ok() && report->table.rows.empty() && !why_) why_ = why_none(&trace);
+    if (report.ok() && !label_note_.empty()) report->notes.push_back(label_note_);
     return report;
   }
   Result<AnalysisReport> report_of(const Partial& partial) {
@@ -148,6 +191,8 @@ class TableRun {
   Console console_;
   std::vector<ReportOfInput> reports_;
   std::optional<std::string> why_;
+  std::optional<Trace> labels_;  // what `--labels` names
+  std::string label_note_;       // of the trace that is shown
 };
 
 }  // namespace
@@ -160,6 +205,12 @@ Command table_command(const TableDescription& table) {
           {.name = "sum-inputs", .help = "one table of all inputs, equal rows added up"});
     }
     rows.push_back(command_line_option(table, option));
+  }
+  if (shows_labels(table)) {
+    rows.push_back({.name = "labels",
+                    .value = "TRACE",
+                    .help = "a trace of the same model without CUDA graphs, from which replayed "
+                            "kernels get their modules as labels"});
   }
   if (has_names(table)) rows.push_back(name_option());
   rows.push_back(sort_option(table.sort_keys));
@@ -188,12 +239,14 @@ int run_table(const OptionParser& parser) {
   const bool each = parser.flag("each");
   Result<TableChoice> choice = TableChoice::of(parser, each);
   if (!choice.ok()) return parser.wrong(choice.status().message());
+  if (shows_labels(table)) choice->labels = parser.text("labels");
   choice->report.wide = parser.flag("wide");
   choice->report.width = terminal_width(parser.standard());
   choice->report.how_to_show_all_columns = "--wide shows all";
   const bool sums = has_sums(table) && parser.flag("sum-inputs");
   if (sums) {
-    for (const char* const option : {"each", "rank", "iteration", "steps", "compat", "per-event"}) {
+    for (const char* const option :
+         {"each", "rank", "iteration", "steps", "compat", "per-event", "labels"}) {
       if (parser.has(option) && parser.given(option)) {
         return parser.wrong("--sum-inputs and --" + std::string(option) + " exclude each other");
       }

@@ -23,6 +23,7 @@ struct TableChoice {
   ReportOptions report;
   RankChoice rank;
   NameFilter accepts_name;
+  std::string labels;  ///< `--labels`: the trace that labels come from; empty: none
 
   /// `has_folder`: the output is a directory. A wrong value is a failure.
   static Result<TableChoice> of(const OptionParser& parser, bool has_folder);

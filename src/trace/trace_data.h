@@ -78,6 +78,11 @@ struct TraceData {
 struct DerivedOfTrace {
   static Trace::Derived& get(const Trace& trace) { return *trace.derived_; }
   static const TraceData& data(const Trace& trace) { return *trace.data_; }
+  /// For a trace with other columns, to be made again.
+  static std::unique_ptr<TraceData> taken(Trace&& trace) {
+    // Whoever made the trace gave its data away.
+    return std::unique_ptr<TraceData>(const_cast<TraceData*>(trace.data_.release()));
+  }
   static Trace made(std::unique_ptr<const TraceData> data) { return Trace(std::move(data)); }
 };
 
