@@ -114,6 +114,22 @@ std::string steady_text(const ServingPhases& phases) {
          ", the longest run whose batches are nearly as large as the largest.";
 }
 
+/// Kernels that communicate spin until the last rank has arrived.
+std::string waiting_text(const std::vector<PhaseRow>& rows) {
+  constexpr double kNotable = 0.1;
+  std::string kinds;
+  for (const PhaseRow& row : rows) {
+    const bool is_notable = share(row.communication_ns, row.duration_ns) >= kNotable;
+    if (is_notable && kinds.find(row.kind) == std::string::npos) {
+      kinds += (kinds.empty() ? "" : ", ") + row.kind;
+    }
+  }
+  if (kinds.empty()) return {};
+  return "A tenth of the time or more is exposed communication (" + kinds +
+         "), which lasts until the last rank has arrived; `tbtrace collectives` with the traces of "
+         "all ranks says how much of it is waiting, and for whom.";
+}
+
 Result<AnalysisReport> serving_report(const Trace& trace, const OptionValues& values) {
   if (Status read = trace.check_read(analyses::serving_table().arguments, "serving"); !read.ok()) {
     return read;
@@ -141,6 +157,9 @@ Result<AnalysisReport> serving_report(const Trace& trace, const OptionValues& va
   if (!rows.empty()) {
     if (only_steady) report.notes.push_back(steady_text(phases));
     for (std::string& text : analyses::left_out_steps_texts(breakdown)) {
+      report.notes.push_back(std::move(text));
+    }
+    if (std::string text = waiting_text(rows); !text.empty()) {
       report.notes.push_back(std::move(text));
     }
     report.notes.emplace_back(
