@@ -10,7 +10,8 @@
 /** @type {[string, [string, string][]][]} title of the group, and its views with their keys */
 const viewGroups = [
   ["", [["ranks", "r"], ["summary", "1"], ["timeline", "2"]]],
-  ["Time", [["steps", "3"], ["operators", "4"], ["kernels", "5"], ["gpu", "6"], ["lines", "7"], ["flame_graph", "8"]]],
+  ["Time", [["steps", "3"], ["operators", "4"], ["kernels", "5"], ["gpu", "6"], ["lines", "7"], ["flame_graph", "8"],
+    ["serving", ""]]],
   ["Memory and model", [["memory", "9"], ["modules", "0"], ["model", ""], ["flops", ""]]],
   ["Recording", [["threads", ""], ["checks", ""], ["plugin", ""], ["sql", ""]]],
 ];
