@@ -12,7 +12,9 @@
 
 #include <tbtrace/capabilities.h>
 #include <tbtrace/flame_graph.h>
+#include <tbtrace/memory_snapshot.h>
 #include <tbtrace/operators.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
 #include "command.h"
@@ -21,6 +23,7 @@
 #include "options.h"
 #include "out_of_memory.h"
 #include "rank_choice.h"
+#include "snapshot_inputs.h"
 #include "table_options.h"
 
 namespace tbtrace::tools {
@@ -28,7 +31,8 @@ namespace {
 
 constexpr const char* kAbout =
     "Flame graph of a saved trace: operators under the Python frames and modules that called\n"
-    "them, and kernels under the operators that launched them.\n";
+    "them, and kernels under the operators that launched them. Of a memory snapshot, what is\n"
+    "allocated by the stack that allocated it.\n";
 
 /// What to draw or write, and how.
 struct GraphOptions {
@@ -40,7 +44,17 @@ struct GraphOptions {
   RankChoice rank;
 };
 
+const TableDescription& snapshot_table() { return *table_of_schema("tbtrace.memory_snapshot/1"); }
+
+/// Those that say which moment of a memory snapshot.
+std::vector<const OptionDescription*> moment_options() {
+  return {snapshot_table().option("at"), snapshot_table().option("at_ns")};
+}
+
+constexpr const char* kSnapshotWeight = "memory";
+
 std::string title_of(const std::string& weight) {
+  if (weight == kSnapshotWeight) return "GPU memory, allocated";
   if (weight == "self_cpu_time_total") return "CPU time";
   return weight == "cpu_memory" ? "CPU memory, allocated" : "Device time";
 }
@@ -295,7 +309,52 @@ int run_added_up(const OptionParser& parser, GraphOptions& graph, Console& conso
                  });
 }
 
+/// Draws what a memory snapshot has allocated. Returns the exit code.
+int run_snapshot(const OptionParser& parser, Console& console) {
+  const StandardOptions& standard = parser.standard();
+  std::string wrong =
+      wrong_for_snapshots(parser, {"weight", "compat", "steps", "thread", "by-thread", "iteration",
+                                   "sum-inputs", "all-frames", "merge-recursion"});
+  GraphOptions graph;
+  graph.stacks.weight = kSnapshotWeight;
+  if (wrong.empty() && parser.text("order") == "time") wrong = "--order time is for traces";
+  if (wrong.empty()) wrong = take_format(parser, graph);
+  if (wrong.empty()) wrong = take_picture_options(parser, graph);
+  if (!wrong.empty()) return parser.wrong(wrong);
+  const Result<OptionValues> moment = given_options(snapshot_table(), parser);
+  if (!moment.ok()) return parser.wrong(moment.status().message());
+  const Result<RankChoice> rank = RankChoice::of(parser);
+  if (!rank.ok()) return parser.wrong(rank.status().message());
+  std::vector<std::pair<std::string, MemorySnapshot>> read;
+  const int code = each_snapshot("flamegraph", standard, *rank, console,
+                                 [&](const MemorySnapshot& snapshot, const std::string& path) {
+                                   read.emplace_back(path, snapshot);
+                                   return kDone;
+                                 });
+  if (read.empty()) return code;
+  if (read.size() > 1) {
+    return parser.wrong("a flame graph is of one input; choose one of several with --rank");
+  }
+  if (graph.format == "png") {
+    if (const Status png = within_memory(check_png); !png.ok()) return parser.wrong(png.message());
+  }
+  const auto& [path, snapshot] = read.front();
+  graph.picture.subtitle = path;
+  const auto draw = [&] {
+    return write_graph(memory_snapshot_stacks(snapshot, *moment), path, graph, standard, console);
+  };
+  return finish_work(draw, {"flamegraph", subject_of(path), output_of(standard)}, console);
+}
+
 int run(const OptionParser& parser) {
+  if (any_snapshot(parser.standard().inputs)) {
+    Console console(parser.standard().console);
+    return run_snapshot(parser, console);
+  }
+  for (const OptionDescription* const option : moment_options()) {
+    const std::string name(option->spelling);
+    if (parser.given(name)) return parser.wrong("--" + name + " is for memory snapshots");
+  }
   GraphOptions graph;
   if (const std::string problem = take_options(parser, graph); !problem.empty()) {
     return parser.wrong(problem);
@@ -315,6 +374,14 @@ int run(const OptionParser& parser) {
   }
   return graph.exported_stacks ? run_exported(graph, standard, reading, console)
                                : run_of_one(parser, graph, reading, console);
+}
+
+OptionGroup moment_group() {
+  OptionGroup group = {"Memory snapshots", {}};
+  for (const OptionDescription* const option : moment_options()) {
+    group.options.push_back(command_line_option(snapshot_table(), *option));
+  }
+  return group;
 }
 
 std::vector<OptionGroup> own_options() {
@@ -340,6 +407,7 @@ std::vector<OptionGroup> own_options() {
         {.name = "all-frames",
          .help = "keep frames that only pass a call on, and the addresses of objects"},
         {.name = "merge-recursion", .help = "a function inside itself counts as one"}}},
+      moment_group(),
       {"Picture",
        {{.name = "format",
          .value = "F",
@@ -383,6 +451,8 @@ Command flamegraph_command() {
                     "all ranks of a job together"},
                    {"tbtrace flamegraph trace.json -o stacks.folded",
                     "stacks as text, as flamegraph.pl, inferno and speedscope read them"},
+                   {"tbtrace flamegraph snapshot.pickle -o memory.svg",
+                    "who holds a GPU's memory, by stack"},
                    {"tbtrace flamegraph trace.json --format folded --compat torch",
                     "the lines that prof.export_stacks() writes"}},
       .run = run,

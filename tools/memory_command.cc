@@ -121,6 +121,8 @@ torch.cuda.memory._dump_snapshot() writes, which is read without running what is
   allocations  one row per allocation: who allocated it, and when it was freed
   oom          of snapshots: why allocations failed, and what would help
   segments     of snapshots: what is reserved, and which blocks keep it
+  blocks       of snapshots: what each segment is divided into
+  bands        of snapshots: memory over time by --by, for a stacked plot
   growth       of snapshots: what grows from step to step
 With --compat plugin, alive and peak show the statistics of torch-tb-profiler's memory view,
 curve and allocations its curve and its events.

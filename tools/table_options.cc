@@ -166,7 +166,8 @@ Result<OptionValues> given_options(const TableDescription& table, const OptionPa
   OptionValues values;
   values.of_command_line = true;
   for (const OptionDescription& option : table.options) {
-    if (!parser.given(std::string(option.spelling))) continue;
+    const std::string spelling(option.spelling);
+    if (!parser.has(spelling) || !parser.given(spelling)) continue;
     Result<OptionValue> value = value_in(option, parser);
     if (!value.ok()) return value.status();
     values.set(option.name, *std::move(value));

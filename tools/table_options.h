@@ -44,7 +44,8 @@ Option steps_range_option();
 /// The steps of `--steps A-B` or `--steps A`; nullopt if not given. A wrong text is a failure.
 Result<std::optional<StepRange>> chosen_steps(const OptionParser& parser);
 
-/// What was given of the options of a table. A wrong value is a failure.
+/// What was given of the options of a table, as far as the command has them. A wrong value is a
+/// failure.
 Result<OptionValues> given_options(const TableDescription& table, const OptionParser& parser);
 
 }  // namespace tbtrace::tools

@@ -60,6 +60,12 @@ std::vector<std::string> find_memory_snapshots(const std::vector<std::string>& n
 Result<AnalysisReport> memory_snapshot_report(const MemorySnapshot& snapshot,
                                               const OptionValues& given = {});
 
+/// What is allocated by stack, in bytes, the outermost frames below the root; several devices each
+/// below a frame of their own. Of the options, those of the moment count. Frames of interpreters
+/// and dispatchers, which only pass a call on, are left out.
+Result<StackTree> memory_snapshot_stacks(const MemorySnapshot& snapshot,
+                                         const OptionValues& given = {});
+
 /// What a snapshot says first, as sentences of one line each: what held the memory, why an
 /// allocation failed, what grows, what is missing.
 std::vector<std::string> memory_snapshot_sentences(const MemorySnapshot& snapshot);

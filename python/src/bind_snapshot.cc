@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "arguments.h"
 #include "failures.h"
+#include "flame_graph.h"
 #include "module.h"
 #include "python_table.h"
 #include "sources.h"
@@ -55,6 +57,17 @@ PythonTable difference(const PythonSnapshot& self, const PythonSnapshot& after,
   const OptionValues given = given_options(diff_table(), nb::args(), kwargs);
   const nb::gil_scoped_release working;
   return python_table(value_of(memory_snapshot_difference(self.snapshot, after.snapshot, given)));
+}
+
+PythonFlameGraph flame_graph(const PythonSnapshot& self, const std::optional<std::string>& at,
+                             std::optional<std::int64_t> at_ns) {
+  OptionValues moment;
+  if (at) moment.set("at", *at);
+  if (at_ns) moment.set("at_ns", *at_ns);
+  const nb::gil_scoped_release working;
+  return {
+      std::make_shared<const StackTree>(value_of(memory_snapshot_stacks(self.snapshot, moment))),
+      "memory"};
 }
 
 nb::str summary(const PythonSnapshot& self) {
@@ -122,6 +135,15 @@ void bind_snapshot(nb::module_& module) {
                                          "wrong.\n\n    before.diff(after, at=\"end\").to_pandas()")
               .c_str(),
           nb::sig(signature_of(diff_table(), "diff(self, after: MemorySnapshot").c_str()))
+      .def(
+          "flame_graph", flame_graph, nb::kw_only(), "at"_a = nb::none(), "at_ns"_a = nb::none(),
+          "What was allocated at a moment by the stack that allocated it, in bytes. `at`: 'peak',\n"
+          "'end' or 'oom', the last failed allocation (default: that if there is one, else the\n"
+          "peak). `at_ns`: the moment in ns since the first entry. A notebook shows the picture.\n"
+          "Raises ValueError for a wrong argument.\n\n"
+          "    snapshot.flame_graph(at=\"end\").save(\"flame.svg\")",
+          nb::sig("def flame_graph(self, *, at: typing.Literal['peak', 'end', 'oom'] | None = "
+                  "None, at_ns: int | None = None) -> FlameGraph"))
       .def(
           "summary", summary,
           "What there is to say first, a sentence a line: why an allocation failed, what held the\n"

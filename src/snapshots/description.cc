@@ -123,6 +123,23 @@ kept_by_line | text or null | the line of the largest block in it
 kept_by_bytes | integer or null | that block's size
 reserved_by_line | text or null | the line that had the allocator reserve it
 )"})},
+                       {"rows", "--view blocks", columns_of({kOrigin, R"(
+moment | text | `peak`, `end`, `oom` or `time`
+address | text | where its segment begins
+offset_bytes | integer | where the block begins in it
+bytes | integer | the size of the block, or of a free piece
+state | text | `allocated`, `pending` (freed by the program, and held until another stream is done) or `free`
+source_line | text or null | the line that holds it; null: free, as the next one
+category | text or null | what it was for
+stream | integer or null | of the segment
+pool | text or null | `default`, or the two numbers of a private pool
+)"})},
+                       {"rows", "--view bands",
+                        columns_of(
+                            {kOrigin, "band | integer | from 1, the largest first\n", kGroup, R"(
+at_ns | integer | time of a moment
+bytes | integer | allocated then; at each moment the bands add up to all that was
+)"})},
                        {"rows", "--view growth", columns_of({kOrigin, kGroup, R"(
 growth_per_step_bytes | integer | median of the differences between the ends of steps
 first_bytes | integer | allocated at the end of the first step
@@ -154,8 +171,8 @@ held_ns | integer or null | between the first and the last
                    .help = "what a row is",
                    .value = "WHAT",
                    .otherwise = "alive",
-                   .choices = {"alive", "peak", "oom", "segments", "growth", "curve",
-                               "allocations"},
+                   .choices = {"alive", "peak", "oom", "segments", "blocks", "growth", "curve",
+                               "bands", "allocations"},
                    .is_first = true},
                   at_option(),
                   {.name = "at_ns",

@@ -117,13 +117,13 @@ std::vector<ReservedRange> ranges_at(const DeviceReplay& replay, Moment moment) 
   return all;
 }
 
+}  // namespace
+
 std::int64_t block_bytes(const DeviceReplay& replay, const Allocation& allocation) {
   if (allocation.block != kNone) return replay.data().blocks[allocation.block].size;
   const std::int64_t size = std::max<std::int64_t>(replay.size(allocation), 1);
   return (size + kRounding - 1) / kRounding * kRounding;
 }
-
-}  // namespace
 
 std::int64_t ReservedMemory::reserved_bytes() const {
   std::int64_t bytes = 0;

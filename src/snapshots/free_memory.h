@@ -40,4 +40,7 @@ struct ReservedMemory {
 /// the end; of what is gone by then, the size rounded up to 512 bytes.
 std::optional<ReservedMemory> reserved_memory(const DeviceReplay& replay, Moment moment);
 
+/// What the block of an allocation takes of its segment.
+std::int64_t block_bytes(const DeviceReplay& replay, const Allocation& allocation);
+
 }  // namespace tbtrace::snapshots

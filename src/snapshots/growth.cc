@@ -81,7 +81,7 @@ std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
                               const StepEnds& steps) {
   const std::vector<Moment>& moments = steps.moments;
   // What each group gains and loses between the ends of steps.
-  std::map<HolderKey, std::vector<std::int64_t>> groups;
+  std::vector<std::vector<std::int64_t>> groups;
   const auto first_end_with = [&](std::uint32_t place) {
     return static_cast<std::size_t>(std::ranges::upper_bound(moments, place) - moments.begin());
   };
@@ -90,18 +90,22 @@ std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
     const std::size_t to =
         allocation.freed == kNone ? moments.size() : first_end_with(allocation.freed);
     if (from >= to) continue;
-    std::vector<std::int64_t>& at_ends = groups[grouping.key(allocation)];
+    const std::uint32_t number = grouping.number(allocation);
+    if (groups.size() <= number) groups.resize(number + 1);
+    std::vector<std::int64_t>& at_ends = groups[number];
     at_ends.resize(moments.size() + 1, 0);
     at_ends[from] += replay.size(allocation);
     at_ends[to] -= replay.size(allocation);
   }
   std::vector<Growth> all;
-  for (auto& [key, at_ends] : groups) {
+  for (std::uint32_t number = 0; number < groups.size(); ++number) {
+    std::vector<std::int64_t>& at_ends = groups[number];
+    if (at_ends.empty()) continue;  // of another moment
     at_ends.pop_back();
     std::int64_t total = 0;
     for (std::int64_t& bytes : at_ends) bytes = total += bytes;
     Growth growth;
-    growth.key = key;
+    growth.key = grouping.key(number);
     growth.per_step_bytes = median_difference(at_ends);
     growth.first_bytes = at_ends.front();
     growth.last_bytes = at_ends.back();
@@ -115,10 +119,11 @@ std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
     }
     if (growth.last_bytes > growth.first_bytes) all.push_back(std::move(growth));
   }
-  std::ranges::stable_sort(all, [](const Growth& one, const Growth& other) {
+  std::ranges::sort(all, [](const Growth& one, const Growth& other) {
     const auto gained = [](const Growth& growth) { return growth.last_bytes - growth.first_bytes; };
-    return std::pair(one.per_step_bytes, gained(one)) >
-           std::pair(other.per_step_bytes, gained(other));
+    const auto order_one = std::pair(one.per_step_bytes, gained(one));
+    const auto order_other = std::pair(other.per_step_bytes, gained(other));
+    return order_one != order_other ? order_one > order_other : one.key < other.key;
   });
   return all;
 }

@@ -1,7 +1,7 @@
 #include "snapshots/holders.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 namespace tbtrace::snapshots {
 
@@ -22,11 +22,31 @@ std::string Grouping::pool(std::uint32_t pool) const {
   return "(" + std::to_string(first) + ", " + std::to_string(second) + ")";
 }
 
-HolderKey Grouping::key(const Allocation& allocation) {
+std::uint32_t Grouping::number(const Allocation& allocation) {
+  Facts facts;
+  facts.stack = by_.line || by_.stack ? replay_.stack(allocation) : 0;
+  facts.forward = by_.line && allocation.start != kNone
+                      ? replay_.data().entries.forward[replay_.row(allocation.start)]
+                      : 0;
+  facts.is_before = allocation.start == kNone;
+  if (by_.category) facts.category = categories_.of(allocation);
+  if (by_.size) facts.size = replay_.size(allocation);
+  if (by_.stream) facts.stream = replay_.stream(allocation);
+  if (by_.pool) facts.pool = replay_.pool(allocation);
+  const auto known = numbers_.find(facts);
+  if (known != numbers_.end()) return known->second;
+  const auto next = static_cast<std::uint32_t>(keys_.size());
+  const auto [key, is_new] = by_key_.emplace(make_key(allocation, facts.category), next);
+  if (is_new) keys_.push_back(&key->first);
+  numbers_.emplace(facts, key->second);
+  return key->second;
+}
+
+HolderKey Grouping::make_key(const Allocation& allocation, std::string_view category) {
   HolderKey key;
   const bool is_before = allocation.start == kNone && replay_.stack(allocation) == 0;
   if (by_.line) key.line = line(allocation);
-  if (by_.category) key.category = std::string(categories_.of(allocation));
+  if (by_.category) key.category = std::string(category);
   if (by_.stack) {
     key.stack = origins_.stack_text(replay_.stack(allocation));
     if (key.stack->empty()) key.stack = is_before ? kBefore : kUnattributed;
@@ -44,23 +64,25 @@ HolderKey Grouping::key(const Allocation& allocation) {
 }
 
 std::vector<Holder> holders_at(const DeviceReplay& replay, Grouping& grouping, Moment moment) {
-  std::map<HolderKey, Holder> groups;
+  std::vector<Holder> groups;
   for (const Allocation& allocation : replay.allocations()) {
     if (!replay.is_alive(allocation, moment)) continue;
     const std::int64_t bytes = replay.size(allocation);
-    Holder& holder = groups[grouping.key(allocation)];
+    const std::uint32_t number = grouping.number(allocation);
+    if (groups.size() <= number) groups.resize(number + 1);
+    Holder& holder = groups[number];
     holder.bytes += bytes;
     holder.pending_bytes += replay.is_pending(allocation, moment) ? bytes : 0;
     ++holder.allocations;
   }
-  std::vector<Holder> holders;
-  holders.reserve(groups.size());
-  for (auto& [key, holder] : groups) {
-    holders.push_back(std::move(holder));
-    holders.back().key = key;
+  for (std::uint32_t number = 0; number < groups.size(); ++number) {
+    groups[number].key = grouping.key(number);
   }
-  std::ranges::stable_sort(holders, std::ranges::greater(), &Holder::bytes);
-  return holders;
+  std::erase_if(groups, [](const Holder& holder) { return holder.allocations == 0; });
+  std::ranges::sort(groups, [](const Holder& one, const Holder& other) {
+    return one.bytes != other.bytes ? one.bytes > other.bytes : one.key < other.key;
+  });
+  return groups;
 }
 
 }  // namespace tbtrace::snapshots

@@ -2,9 +2,13 @@
 // Results own their texts.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -15,6 +19,7 @@
 namespace tbtrace::snapshots {
 
 inline constexpr const char* kUnattributed = "[unattributed]";
+inline constexpr const char* kOthers = "[others]";
 inline constexpr const char* kBefore = "[before the recording]";
 
 /// By what memory is grouped.
@@ -56,7 +61,10 @@ class Grouping {
   Grouping(const DeviceReplay& replay, Origins& origins, Categories& categories, GroupBy by)
       : replay_(replay), origins_(origins), categories_(categories), by_(by) {}
 
-  HolderKey key(const Allocation& allocation);
+  /// Groups have numbers from 0 in the order of their first allocation.
+  std::uint32_t number(const Allocation& allocation);
+  std::size_t count() const { return keys_.size(); }
+  const HolderKey& key(std::uint32_t number) const { return *keys_[number]; }
   /// The line of an allocation, or why it has none.
   std::string line(const Allocation& allocation);
   /// `default`, `(1, 0)`, or empty if it is unknown.
@@ -67,6 +75,24 @@ class Grouping {
   Origins& origins_;
   Categories& categories_;
   GroupBy by_;
+
+  HolderKey make_key(const Allocation& allocation, std::string_view category);
+
+  /// What a key is made of.
+  struct Facts {
+    std::uint32_t stack = 0;
+    std::uint32_t forward = 0;
+    bool is_before = false;
+    std::string_view category = {};
+    std::int64_t size = 0;
+    std::uint32_t stream = 0;
+    std::uint32_t pool = 0;
+
+    auto operator<=>(const Facts&) const = default;
+  };
+  std::map<Facts, std::uint32_t> numbers_;  // millions of allocations have few facts
+  std::map<HolderKey, std::uint32_t> by_key_;
+  std::vector<const HolderKey*> keys_;
 };
 
 /// Largest first. Their bytes add up to what was allocated.

@@ -8,6 +8,14 @@
 
 namespace tbtrace::snapshots {
 
+Result<OptionValues> checked_options(const TableDescription& table, const OptionValues& given) {
+  Result<OptionValues> options = complete_options(table, given);
+  if (options.ok() && options->whole("at_ns") && !options->text("at").empty()) {
+    return Status(StatusCode::invalid_argument, "a moment has a name or a time; give one of them");
+  }
+  return options;
+}
+
 std::optional<ChosenMoment> chosen_moment(const DeviceReplay& replay, std::string_view name) {
   const bool has_failed = !replay.out_of_memory().empty();
   if (name == "oom" && !has_failed) return std::nullopt;

@@ -5,12 +5,16 @@
 #include <optional>
 #include <string_view>
 
+#include <tbtrace/status.h>
 #include <tbtrace/tables.h>
 
 #include "snapshots/holders.h"
 #include "snapshots/replay.h"
 
 namespace tbtrace::snapshots {
+
+/// complete_options(), and fails for two moments.
+Result<OptionValues> checked_options(const TableDescription& table, const OptionValues& given);
 
 struct ChosenMoment {
   std::string_view name;  ///< `peak`, `end`, `oom`, `time`

@@ -9,6 +9,7 @@
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"
 #include "report/table_list.h"
+#include "snapshots/bands.h"
 #include "snapshots/failure.h"
 #include "snapshots/growth.h"
 #include "snapshots/keepers.h"
@@ -177,6 +178,52 @@ void add_segments(DeviceRows& device) {
   }
 }
 
+void add_blocks(DeviceRows& device) {
+  const DeviceReplay& replay = device.replay;
+  const auto chosen = snapshots::chosen_moment(replay, device.options);
+  const auto memory = chosen ? snapshots::reserved_memory(replay, chosen->moment) : std::nullopt;
+  if (!memory) return;
+  constexpr std::string_view kStates[] = {"allocated", "pending", "free"};
+  for (const snapshots::Piece& piece : snapshots::pieces_of(replay, *memory, chosen->moment)) {
+    const snapshots::ReservedRange& range = memory->ranges[piece.range];
+    const bool is_free = piece.allocation == kNone;
+    const Allocation& allocation = replay.allocations()[is_free ? 0 : piece.allocation];
+    Row& row = device.add_row();
+    append(row, {std::string(chosen->name), address_text(range.address), piece.offset, piece.size,
+                 std::string(kStates[static_cast<std::size_t>(piece.state)]),
+                 is_free ? Cell() : Cell(device.grouping.line(allocation)),
+                 is_free ? Cell() : Cell(std::string(device.categories.of(allocation))),
+                 stream_cell(replay, range.stream),
+                 report::text_cell(device.grouping.pool(range.pool))});
+  }
+}
+
+/// Of what is in no band of its own.
+snapshots::HolderKey key_of_others(const snapshots::GroupBy& by) {
+  snapshots::HolderKey key;
+  if (by.line) key.line = snapshots::kOthers;
+  if (by.category) key.category = snapshots::kOthers;
+  if (by.stack) key.stack = snapshots::kOthers;
+  return key;
+}
+
+void add_bands(DeviceRows& device) {
+  const snapshots::Bands bands = snapshots::bands_of(device.replay, device.grouping);
+  for (std::size_t number = 0; number < bands.bands.size(); ++number) {
+    const snapshots::Band& band = bands.bands[number];
+    const snapshots::HolderKey key = band.group
+                                         ? device.grouping.key(*band.group)
+                                         : key_of_others(snapshots::chosen_groups(device.options));
+    for (std::size_t place = 0; place < bands.moments.size(); ++place) {
+      Row& row = device.add_row();
+      row.emplace_back(static_cast<std::int64_t>(number + 1));
+      append_key(row, key);
+      append(row, {snapshots::time_of_moment_ns(device.replay, bands.moments[place]),
+                   band.bytes[place]});
+    }
+  }
+}
+
 void add_growth(DeviceRows& device) {
   const snapshots::StepEnds steps = snapshots::step_ends(device.replay, device.origins);
   for (const snapshots::Growth& growth :
@@ -244,6 +291,14 @@ const View& view_named(std::string_view name) {
        add_segments,
        {"rank", "device", "bytes", "free_bytes", "largest_free_bytes", "blocks", "kind",
         "kept_by_line", "kept_by_bytes", "reserved_by_line", "pool", "stream"}},
+      {"blocks",
+       add_blocks,
+       {"rank", "device", "address", "offset_bytes", "bytes", "state", "source_line", "category",
+        "pool", "stream"}},
+      {"bands",
+       add_bands,
+       {"rank", "device", "band", "source_line", "category", "stack", "size_bytes", "stream",
+        "pool", "at_ns", "bytes"}},
       {"growth",
        add_growth,
        {"rank", "device", "growth_per_step_bytes", "first_bytes", "last_bytes", "rises", "steps",
@@ -278,11 +333,8 @@ void add_totals(AnalysisReport& report) {
 Result<AnalysisReport> memory_snapshot_report(const MemorySnapshot& snapshot,
                                               const OptionValues& given) {
   const TableDescription& table = analyses::memory_snapshot_table();
-  const Result<OptionValues> options = complete_options(table, given);
+  const Result<OptionValues> options = snapshots::checked_options(table, given);
   if (!options.ok()) return options.status();
-  if (options->whole("at_ns") && !options->text("at").empty()) {
-    return Status(StatusCode::invalid_argument, "a moment has a name or a time; give one of them");
-  }
   const View& view = view_named(options->text("view"));
   AnalysisReport report;
   report.schema = table.schema;

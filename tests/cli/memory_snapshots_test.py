@@ -30,6 +30,7 @@ from undoing import states  # noqa: E402
 
 PROGRAM = ""
 MIB = model.MIB
+STATES = {"inactive": "free", "active_allocated": "allocated", "active_pending_free": "pending"}
 RESERVED = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
 
 
@@ -120,6 +121,27 @@ class MemorySnapshots(unittest.TestCase):
                     if row["device"] == device and begun and not ended:
                         sums[row["source_line"]] += row["bytes"]
                 self.assertEqual({line: size for line, size in sums.items() if size}, by_line(expected[moment]))
+            # At each of their moments, bands add up to what was allocated; the peak is one of them.
+            after = {(entry["time_us"] - entries[0]["time_us"]) * 1000: total
+                     for entry, total in zip(entries, totals[1:])}
+            for by in ("line", "line,category,size"):
+                bands = [row for row in self.rows(path, "--view", "bands", "--by", by) if row["device"] == device]
+                length = len(bands) // max(row["band"] for row in bands)
+                sums = [sum(row["bytes"] for row in bands[place::length]) for place in range(length)]
+                self.assertEqual(sums, [totals[0], *(after[row["at_ns"]] for row in bands[1:length])])
+                self.assertEqual(max(sums), max(totals))
+            at_line = {(row["at_ns"], row["source_line"]): row["bytes"]
+                       for row in self.rows(path, "--view", "bands", "--by", "line") if row["device"] == device}
+            at = max(time for time, _ in at_line)
+            self.assertEqual({line: size for (time, line), size in at_line.items() if time == at and size},
+                             by_line(expected[-1]))
+            blocks = [row for row in self.rows(path, "--view", "blocks", "--at", "end") if row["device"] == device]
+            pieces = [(f"{segment.address:#x}", block.address - segment.address, block.size,
+                       STATES[block.state])
+                      for segment in sorted(allocator.segments, key=lambda each: each.address)
+                      for block in segment.blocks]
+            keys = ("address", "offset_bytes", "bytes", "state")
+            self.assertEqual([tuple(row[key] for key in keys) for row in blocks], pieces)
             free = sum(block.size for segment in allocator.segments for block in segment.blocks
                        if block.state == "inactive")
             mine = [row for row in segments if row["device"] == device]
@@ -277,6 +299,25 @@ class MemorySnapshots(unittest.TestCase):
                                "capture")
             self.assertLess(first, text.index("Private pool (1, 0) had 40.00 MiB"))
 
+    def test_a_flame_graph_shows_who_holds_memory(self):
+        internals = [model.frame("??", 0, "torch::unwind::unwind()"), model.frame("??", 0, "_PyEval_EvalFrameDefault")]
+        allocator = self.training(leak=MIB)
+        allocator.alloc(512, frames=[internals[0], model.frame("??", 0, "at::empty_cuda"), internals[1],
+                                     model.frame("/p/log.py", 6, "<lambda>;")])
+        path = self.written(model.snapshot([allocator]))
+        text = self.run_program("flamegraph", path, "--at", "end", "--format", "folded").stdout
+        self.assertEqual(dict(line.rsplit(" ", 1) for line in text.splitlines())["log.py(5): append"], str(8 * MIB))
+        self.assertIn(r"log.py(6): <lambda>\x3b;at::empty_cuda 512", text)
+        self.assertNotIn("unwind", text)
+        picture = self.folder / "memory.svg"
+        self.run_program("flamegraph", path, "-o", picture)
+        self.assertIn("GPU memory, allocated", picture.read_text())
+        for options in (["--steps", "1"], ["--weight", "cpu_memory"], ["--at-ns", "x"], ["--at", "end", "--at-ns", "1"]):
+            self.run_program("flamegraph", path, "-o", picture, "--overwrite", *options, code=2)
+        trace = ROOT / "tests/data/cpu_steps.json"
+        text = self.run_program("flamegraph", trace, "--at", "end", "--format", "folded", code=2).stderr
+        self.assertIn("--at is for memory snapshots", text)
+
     def test_categories_follow_from_evidence(self):
         path = self.written(model.snapshot([self.training(leak=MIB)]))
         found = {(row["source_line"], row["category"]): row["bytes"] for row in self.rows(path, "--at", "peak")}
@@ -429,7 +470,7 @@ class MemorySnapshots(unittest.TestCase):
         page = (ROOT / "docs/formats/memory_snapshot.md").read_text(encoding="utf-8")
         path = self.written(model.snapshot(model.random_program(5)))
         two = self.written(model.snapshot([self.training(leak=MIB)]), "two.pickle")
-        for view in ("alive", "peak", "segments", "curve", "allocations", "growth", "oom"):
+        for view in ("alive", "peak", "segments", "blocks", "curve", "bands", "allocations", "growth", "oom"):
             section = page.split(f"### `--view {view}`")[1].split("\n##")[0]
             columns = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
             snapshot = two if view == "growth" else path

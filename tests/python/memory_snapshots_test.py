@@ -74,6 +74,15 @@ class MemorySnapshots(unittest.TestCase):
                         before = sums.get((stack, line), (0, 0))
                         sums[stack, line] = (before[0] + size, before[1] + 1)
                     self.assertEqual(found, sums, (seed, device, moment))
+            graph = snapshot.flame_graph(at_ns=at_ns)
+            self.assertEqual((graph.total, graph.unit), (snapshot.memory(at_ns=at_ns).totals["bytes"], "bytes"))
+            if len(allocators) == 1:
+                sums = {}
+                for size, _, stack in expected[moment].values():
+                    folded = ";".join(reversed(stack.split(" < ")))
+                    sums[folded] = sums.get(folded, 0) + size
+                lines = [line.rsplit(" ", 1) for line in graph.folded().splitlines()]
+                self.assertEqual({stack: int(size) for stack, size in lines}, sums)
         self.assertEqual(set(table["moment"]), {"time"})
         self.assertEqual(snapshot.memory(at_ns=1 << 60).totals, snapshot.memory(at="end").totals)
         with self.assertRaisesRegex(ValueError, "a name or a time"):
