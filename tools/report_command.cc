@@ -1,13 +1,16 @@
 #include "report_command.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
 
+#include <tbtrace/memory_snapshot.h>
 #include <tbtrace/report.h>
 #include <tbtrace/views.h>
 
@@ -17,6 +20,7 @@
 #include "options.h"
 #include "rank_choice.h"
 #include "size_option.h"
+#include "snapshot_inputs.h"
 #include "table_options.h"
 
 namespace tbtrace::tools {
@@ -29,7 +33,9 @@ constexpr const char* kAbout =
     "checks. It opens in any browser without a network, and can be sent to others. Several traces\n"
     "are chosen at the top. If they are the ranks of a job, the page begins with the job: who "
     "holds\n"
-    "it up, who waits for whom, and how fast collectives are.\n";
+    "it up, who waits for whom, and how fast collectives are. Memory snapshots have the views "
+    "memory\n"
+    "and flame_graph, also beside the trace of the same run.\n";
 
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
@@ -39,6 +45,15 @@ std::vector<std::string> names_in(std::string_view list) {
     list.remove_prefix(std::min(end + 1, list.size()));
   }
   return names;
+}
+
+/// The inputs that are memory snapshots, and the others.
+std::pair<StandardOptions, StandardOptions> split_inputs(const StandardOptions& standard) {
+  std::pair<StandardOptions, StandardOptions> split = {standard, standard};
+  const auto is_snapshot = [](const std::string& input) { return any_snapshot({input}); };
+  std::erase_if(split.first.inputs, std::not_fn(is_snapshot));
+  std::erase_if(split.second.inputs, is_snapshot);
+  return split;
 }
 
 int run(const OptionParser& parser) {
@@ -69,10 +84,37 @@ int write_report(const OptionParser& parser, const StandardOptions& standard, Co
     return parser.wrong(right.message());
   }
   ReportPage page(std::move(options));
+  const auto write = [&] {
+    const Result<std::string> html = page.html();
+    if (!html.ok()) return html.status();
+    return write_text(*html, output_of(standard), standard.overwrite);
+  };
+  const auto write_page = [&] {
+    return finish_work(write, subjects_of("report", standard), console);
+  };
+  const auto [snapshots, traces] = split_inputs(standard);
+  int of_snapshots = kDone;
+  if (!snapshots.inputs.empty()) {
+    const Subjects subjects = subjects_of("report", standard);
+    if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
+      return finish(place, subjects, console);
+    }
+    of_snapshots = each_snapshot("report", snapshots, *rank, console,
+                                 [&](const MemorySnapshot& snapshot, const std::string& path) {
+                                   return finish_work([&] { return page.add(snapshot, path); },
+                                                      subjects_of_input(path, standard), console);
+                                 });
+    const bool has_some = of_snapshots == kDone || of_snapshots == kSomeInputsFailed;
+    if (!has_some) return of_snapshots;
+    if (traces.inputs.empty()) {
+      const int written = write_page();
+      return written == kDone ? of_snapshots : written;
+    }
+  }
   ReadOptions reading = standard.reading;
   reading.arguments = ArgumentSet::all();  // a timeline shows them
-  InputLoop loop("report", standard, reading, console, {.rank = *rank});
-  return loop.run(
+  InputLoop loop("report", traces, reading, console, {.rank = *rank});
+  const int of_traces = loop.run(
       [&](const Trace& trace, const std::string& path) {
         return finish_work([&] { return page.add(trace, path == "-" ? "standard input" : path); },
                            subjects_of_input(path, standard), console);
@@ -80,13 +122,9 @@ int write_report(const OptionParser& parser, const StandardOptions& standard, Co
       {},
       [&] {
         for (const std::string& remark : loop.remarks()) page.add_remark(remark);
-        const auto write = [&] {
-          const Result<std::string> html = page.html();
-          if (!html.ok()) return html.status();
-          return write_text(*html, output_of(standard), standard.overwrite);
-        };
-        return finish_work(write, subjects_of("report", standard), console);
+        return write_page();
       });
+  return of_traces == kDone ? of_snapshots : of_traces;
 }
 
 std::vector<OptionGroup> report_options() {
@@ -124,7 +162,9 @@ Command report_command() {
                     "a job: who holds it up and why; a rank is chosen at the top"},
                    {"tbtrace report trace.json.gz -o steps.html --steps 3-5", "three steps"},
                    {"tbtrace report trace.json.gz -o memory.html --views summary,memory",
-                    "two views"}},
+                    "two views"},
+                   {"tbtrace report snapshot.pickle -o memory.html",
+                    "a memory snapshot: who held the memory when, and why there was none left"}},
       .run = run,
   };
 }

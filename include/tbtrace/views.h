@@ -21,6 +21,8 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
+class MemorySnapshot;
+
 struct ViewDescription {
   std::string_view name;   ///< `kernels`
   std::string_view title;  ///< `Kernels`
@@ -106,6 +108,10 @@ class ReportPage {
 
   /// `name`: such as the path of the file. Fails as view_document() does.
   Status add(const Trace& trace, std::string name);
+
+  /// Adds the views `memory` and `flame_graph` of a memory snapshot. Fails if neither is wanted, or
+  /// some steps are.
+  Status add(const MemorySnapshot& snapshot, std::string name);
 
   /// What people should know of the job, such as job_remarks(); the view `ranks` says it.
   void add_remark(std::string remark);

@@ -16,6 +16,7 @@
 #include "flame_graph.h"
 #include "module.h"
 #include "python_table.h"
+#include "report.h"
 #include "sources.h"
 #include "table_methods.h"
 #include "trace_facts.h"
@@ -68,6 +69,11 @@ PythonFlameGraph flame_graph(const PythonSnapshot& self, const std::optional<std
   return {
       std::make_shared<const StackTree>(value_of(memory_snapshot_stacks(self.snapshot, moment))),
       "memory"};
+}
+
+PythonReport report(const PythonSnapshot& self, const std::optional<std::string>& title,
+                    const std::optional<Names>& views, std::int64_t limit) {
+  return report_of(self.snapshot, self.name, title, views, limit);
 }
 
 nb::str summary(const PythonSnapshot& self) {
@@ -144,6 +150,15 @@ void bind_snapshot(nb::module_& module) {
           "    snapshot.flame_graph(at=\"end\").save(\"flame.svg\")",
           nb::sig("def flame_graph(self, *, at: typing.Literal['peak', 'end', 'oom'] | None = "
                   "None, at_ns: int | None = None) -> FlameGraph"))
+      .def("report", report, nb::kw_only(), "title"_a = nb::none(), "views"_a = nb::none(),
+           "limit"_a = 2'000'000,
+           "A page with memory over time, its holders, the segments and flame graphs, complete in\n"
+           "one file. `views`: only these, of 'memory' and 'flame_graph'. `limit`: of its size in\n"
+           "bytes. Raises ValueError for a wrong argument.\n\n"
+           "    snapshot.report(title=\"out of memory\").save(\"report.html\")",
+           nb::sig("def report(self, *, title: str | None = None, "
+                   "views: str | collections.abc.Sequence[str] | None = None, "
+                   "limit: int = 2000000) -> Report"))
       .def(
           "summary", summary,
           "What there is to say first, a sentence a line: why an allocation failed, what held the\n"

@@ -62,6 +62,15 @@ PythonReport report_of(const NamedTraces& traces, const std::optional<std::strin
   return {std::make_shared<const std::string>(value_of(page.html()))};
 }
 
+PythonReport report_of(const MemorySnapshot& snapshot, const std::string& name,
+                       const std::optional<std::string>& title, const std::optional<Names>& views,
+                       std::int64_t limit) {
+  ReportPage page(page_options(title, views, nb::none(), limit));
+  const nb::gil_scoped_release working;
+  check(page.add(snapshot, name), name);
+  return {std::make_shared<const std::string>(value_of(page.html()))};
+}
+
 PythonReport report_of_job(nb::handle job, const std::optional<std::string>& title,
                            const std::optional<Names>& views, nb::handle source_root,
                            std::int64_t limit) {

@@ -12,6 +12,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <tbtrace/memory_snapshot.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/views.h>
 
@@ -29,6 +30,11 @@ using NamedTraces = std::vector<std::pair<const Trace*, std::string>>;
 /// A page of these traces. Without the GIL.
 PythonReport report_of(const NamedTraces& traces, const std::optional<std::string>& title,
                        const std::optional<Names>& views, nanobind::handle source_root,
+                       std::int64_t limit);
+
+/// A page of a memory snapshot. Without the GIL.
+PythonReport report_of(const MemorySnapshot& snapshot, const std::string& name,
+                       const std::optional<std::string>& title, const std::optional<Names>& views,
                        std::int64_t limit);
 
 /// A page of the traces of a Job, which are read again, one at a time.

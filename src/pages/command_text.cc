@@ -33,6 +33,10 @@ std::string pages::command_text(const TableDescription& table, const OptionValue
       if (*flag) given.push_back({option.spelling});
     } else if (const auto* const number = std::get_if<std::int64_t>(&value)) {
       given.push_back({option.spelling, std::to_string(*number)});
+    } else if (const auto* const texts = std::get_if<std::vector<std::string>>(&value)) {
+      std::string list;
+      for (const std::string& each : *texts) list += (list.empty() ? "" : ",") + each;
+      given.push_back({option.spelling, list});
     } else if (const auto* const steps = std::get_if<StepRange>(&value); steps != nullptr) {
       add_steps(given, *steps);
     }

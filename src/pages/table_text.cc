@@ -200,7 +200,8 @@ std::int64_t whole(const Cell& cell) {
 /// the highest one of each device.
 Rows thinned(const Table& table, std::size_t limit) {
   const auto value = report::column_named(table, "allocated_bytes");
-  const auto device = report::column_named(table, "device_name");
+  auto device = report::column_named(table, "device_name");
+  if (!device) device = report::column_named(table, "device");
   const std::size_t stretches = std::max<std::size_t>(1, limit / 4);
   const std::size_t length = (table.rows.size() + stretches - 1) / stretches;
   Rows kept;
@@ -209,7 +210,7 @@ Rows thinned(const Table& table, std::size_t limit) {
     std::vector<std::pair<std::size_t, std::size_t>> extremes;  // lowest, highest row of a device
     for (std::size_t row = begin; row < end; ++row) {
       const auto same = std::ranges::find_if(extremes, [&](const auto& of) {
-        return table.rows[of.first][*device] == table.rows[row][*device];
+        return !device || table.rows[of.first][*device] == table.rows[row][*device];
       });
       if (same == extremes.end()) {
         extremes.emplace_back(row, row);

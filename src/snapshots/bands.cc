@@ -52,7 +52,7 @@ std::vector<double> weights_of(const DeviceReplay& replay, Grouping& grouping,
     const Lifetime alive = lifetime(allocation, moments);
     if (alive.to > alive.from)
       sums[number].area += bytes * static_cast<double>(alive.to - alive.from);
-    if (replay.is_alive(allocation, replay.peak())) sums[number].at_peak += bytes;
+    if (DeviceReplay::is_alive(allocation, replay.peak())) sums[number].at_peak += bytes;
   }
   std::vector<double> weights(grouping.count(), 0);
   for (std::size_t number = 0; number < sums.size(); ++number) {

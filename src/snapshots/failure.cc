@@ -101,7 +101,7 @@ std::vector<Failure> failures_of(const DeviceReplay& replay) {
     failure.device_free_bytes = static_cast<std::int64_t>(
         std::min<std::uint64_t>(entries.address[row], std::uint64_t{1} << 60));
     for (const Allocation& allocation : replay.allocations()) {
-      if (!replay.is_alive(allocation, place)) continue;
+      if (!DeviceReplay::is_alive(allocation, place)) continue;
       const std::int64_t bytes = replay.size(allocation);
       failure.allocated_bytes += bytes;
       if (replay.is_pending(allocation, place)) failure.pending_bytes += bytes;

@@ -66,7 +66,7 @@ HolderKey Grouping::make_key(const Allocation& allocation, std::string_view cate
 std::vector<Holder> holders_at(const DeviceReplay& replay, Grouping& grouping, Moment moment) {
   std::vector<Holder> groups;
   for (const Allocation& allocation : replay.allocations()) {
-    if (!replay.is_alive(allocation, moment)) continue;
+    if (!DeviceReplay::is_alive(allocation, moment)) continue;
     const std::int64_t bytes = replay.size(allocation);
     const std::uint32_t number = grouping.number(allocation);
     if (groups.size() <= number) groups.resize(number + 1);

@@ -2,7 +2,6 @@
 // Results own their texts.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -88,7 +87,11 @@ class Grouping {
     std::uint32_t stream = 0;
     std::uint32_t pool = 0;
 
-    auto operator<=>(const Facts&) const = default;
+    bool operator<(const Facts& other) const {
+      return std::tie(stack, forward, is_before, category, size, stream, pool) <
+             std::tie(other.stack, other.forward, other.is_before, other.category, other.size,
+                      other.stream, other.pool);
+    }
   };
   std::map<Facts, std::uint32_t> numbers_;  // millions of allocations have few facts
   std::map<HolderKey, std::uint32_t> by_key_;

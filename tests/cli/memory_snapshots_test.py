@@ -318,6 +318,25 @@ class MemorySnapshots(unittest.TestCase):
         text = self.run_program("flamegraph", trace, "--at", "end", "--format", "folded", code=2).stderr
         self.assertIn("--at is for memory snapshots", text)
 
+    def test_reports_have_snapshots_and_traces(self):
+        path = self.written(model.snapshot([self.training(leak=MIB), model.Allocator(device=1)]))
+        trace = ROOT / "tests/data/gpu_step.json"
+        page = self.folder / "page.html"
+        self.run_program("report", path, trace, "-o", page)
+        index = json.loads(page.read_text().split('id="index">')[1].split("</script>")[0])
+        self.assertEqual([each["name"] for each in index["traces"]], ["snapshot.pickle", "gpu_step.json"])
+        self.assertEqual(list(index["traces"][0]["sections"]), ["memory", "flame_graph"])
+        packed = page.read_text().split('id="view-0-memory">')[1].split("<")[0]
+        view = json.loads(gzip.decompress(base64.b64decode(packed)))
+        tables = {table["name"]: table for table in view["tables"]}
+        self.assertEqual(tables["peak"]["rows"], 1)
+        self.assertIn("grows by 1.00 MiB per step at log.py(5): append", " ".join(tables["peak"]["notes"]))
+        self.assertEqual(tables["by_category"]["command"], "tbtrace memory --by category --view bands")
+        self.run_program("report", path, "-o", page, code=5)  # it is there
+        for options, sentence in ((["--steps", "1"], "no steps"), (["--views", "kernels"], "only the views")):
+            run = self.run_program("report", path, "-o", page, "--overwrite", *options, code=2)
+            self.assertIn(sentence, run.stderr)
+
     def test_categories_follow_from_evidence(self):
         path = self.written(model.snapshot([self.training(leak=MIB)]))
         found = {(row["source_line"], row["category"]): row["bytes"] for row in self.rows(path, "--at", "peak")}

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tbtrace/memory_snapshot.h>
 #include <tbtrace/views.h>
 
 #include "fixtures/chrome_text.h"
@@ -44,6 +45,31 @@ std::string html_of(const Trace& trace, const std::string& name, ReportPageOptio
 JsonTree index_of(const std::string& html) {
   const std::size_t begin = html.find("id=\"index\">") + 11;
   return pages::parsed(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
+TEST(ReportPage, HasTheViewsOfAMemorySnapshot) {
+  const Result<MemorySnapshot> snapshot =
+      read_memory_snapshot(TBTRACE_TEST_DATA "/failed_training.pickle");
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
+  ReportPage page;
+  ASSERT_TRUE(page.add(*snapshot, "rank0_memory_snapshot.pickle").ok());
+  Result<std::string> html = page.html();
+  ASSERT_TRUE(html.ok());
+  EXPECT_THAT(
+      *html,
+      HasSubstr(R"("views": [{"name": "memory", "title": "Memory"}, {"name": "flame_graph")"));
+  EXPECT_THAT(*html, HasSubstr("id=\"view-0-memory\">H4sI"));
+  EXPECT_THAT(*html, Not(HasSubstr("id=\"view-0-summary\"")));
+  ASSERT_TRUE(page.add(trace_of({"aten::add"}), "rank0.json").ok());
+  html = page.html();
+  ASSERT_TRUE(html.ok());
+  EXPECT_THAT(*html, HasSubstr("id=\"view-1-summary\">H4sI"));
+  EXPECT_THAT(*html, HasSubstr("id=\"view-1-memory\">H4sI"));
+
+  EXPECT_THAT(ReportPage({.views = {"kernels"}}).add(*snapshot, "").message(),
+              HasSubstr("only the views 'memory' and 'flame_graph'"));
+  EXPECT_THAT(ReportPage({.steps = StepRange{1, 2}}).add(*snapshot, "").message(),
+              HasSubstr("no steps"));
 }
 
 TEST(ReportPage, HasASectionForEachViewAndTrace) {

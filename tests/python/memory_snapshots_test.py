@@ -117,6 +117,15 @@ class MemorySnapshots(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"before\.diff\(after\)"):
             tbtrace.diff(before, after)
 
+    def test_memory_snapshots_have_a_page(self):
+        snapshot = tbtrace.read_memory_snapshot(FAILED)
+        page = snapshot.report(title="out of memory", views="memory").html
+        self.assertIn("<title>out of memory", page)
+        self.assertIn('id="view-0-memory"', page)
+        self.assertNotIn('id="view-0-flame_graph"', page)
+        with self.assertRaisesRegex(ValueError, "only the views"):
+            snapshot.report(views="kernels")
+
     def test_what_is_wrong_with_a_memory_snapshot_is_said(self):
         with self.assertRaisesRegex(tbtrace.TraceError, r"tbtrace\.read_memory_snapshot\(\)"):
             tbtrace.read(FAILED)

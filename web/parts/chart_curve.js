@@ -3,6 +3,7 @@ import { disable, h, onWidth, s } from "./dom.js";
 import { exactValue, formatValue } from "./format.js";
 import { axisTicks } from "./chart_axes.js";
 import { curveAfter, curveColumns } from "../data/curve_points.js";
+import { bandPaths } from "../data/band_points.js";
 
 /**
  * @typedef {object} CurveSeries
@@ -18,14 +19,24 @@ import { curveAfter, curveColumns } from "../data/curve_points.js";
  * @property {string} label
  */
 
+/**
+ * Areas below the curve, on top of each other, with an x of their own.
+ * @typedef {object} CurveBands
+ * @property {ArrayLike<number>} x ascending
+ * @property {import("../data/band_points.js").BandLayer[]} layers the lowest first
+ */
+
 const curveHeight = 240;
 const curveLeft = 68;
 const curveBottom = 22;
 const curveTop = 16;
+const curveBandsShown = 4;
+const curveRecordsPerPixel = 2;
 
 /**
  * @param {{name: string, x: ArrayLike<number>, series: CurveSeries[], xUnit: string, yUnit: string,
- *          marks: CurveMark[], zoom?: string | null, onZoom?: (zoom: string | null) => void}} data
+ *          marks: CurveMark[], zoom?: string | null, onZoom?: (zoom: string | null) => void,
+ *          bands?: CurveBands}} data
  *     x ascending; name: what it shows, for screen readers; zoom: `from,to`, null: the whole time
  * @returns {HTMLElement}
  */
@@ -60,7 +71,9 @@ export function curveChart(data) {
     ...outward);
   const legend = h("ul", { class: "chart-legend" }, series.map((one) =>
     h("li", null, h("span", { class: "swatch curve-swatch curve-" + one.kind,
-                              "aria-hidden": true }), one.label)));
+                              "aria-hidden": true }), one.label)),
+    (data.bands?.layers ?? []).map(({ kind, label }) => h("li", null,
+      h("span", { class: "swatch part part-" + kind, "aria-hidden": true }), label)));
   const element = h("div", { class: "curve" },
     h("div", { class: "chart-head" }, legend, buttons), board, readout);
 
@@ -74,10 +87,12 @@ export function curveChart(data) {
 
   /** @param {number} record */
   function words(record) {
+    const held = data.bands ? curveBandsAt(data.bands, x[record], data) : "";
     return formatValue(x[record], data.xUnit) + ": " + series
       .filter((one) => one.values[record] === one.values[record])
       .map((one) => one.label + " " + formatValue(one.values[record], data.yUnit) +
-                    " (" + exactValue(one.values[record], data.yUnit) + ")").join(", ");
+                    " (" + exactValue(one.values[record], data.yUnit) + ")").join(", ") +
+      held;
   }
 
   function showCursor() {
@@ -118,12 +133,24 @@ export function curveChart(data) {
                  s("text", { x: xOf(value), y: bottom + 16, "text-anchor": curveAnchor(
                    xOf(value), width) }, text));
     }
+    const { bands } = data;
+    // So many records in each pixel would hide the bands, whose upper edge they are.
+    const isDense = bands !== undefined &&
+      curveAfter(x, window.to) - curveAfter(x, window.from) > curveRecordsPerPixel * plotWidth();
+    if (bands) {
+      bandPaths(bands.x, bands.layers, window.from, window.to, xOf, yOf).forEach((path, at) => {
+        if (path === "") return;
+        const { kind, label } = bands.layers[at];
+        parts.push(s("path", { class: (isDense ? "" : "curve-layer ") + "part part-" + kind, d: path }, s("title", null, label)));
+      });
+    }
     for (const one of series) {
+      if (isDense && one.kind === "allocated") continue;
       const path = curvePath(curveColumns(x, one.values, window.from, window.to,
                                           Math.ceil(plotWidth())),
                              curveLeft, plotWidth() / Math.ceil(plotWidth()), width - 10, yOf);
       if (path === "") continue;
-      if (one.kind === "allocated") {
+      if (one.kind === "allocated" && !bands) {
         parts.push(s("path", { class: "curve-area curve-" + one.kind,
                                d: path + "V" + bottom + "H" + curveStart(path) + "Z" }));
       }
@@ -235,6 +262,21 @@ export function curveChart(data) {
     draw();
   });
   return element;
+}
+
+/**
+ * @param {CurveBands} bands
+ * @param {number} at
+ * @param {{xUnit: string, yUnit: string}} units
+ * @returns {string} the largest layers there, and when that was if it was before
+ */
+function curveBandsAt({ x, layers }, at, { xUnit, yUnit }) {
+  const place = Math.max(0, curveAfter(x, at) - 1);
+  const held = layers.map(({ label, values }) => ({ label, value: values[place] }))
+    .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value).slice(0, curveBandsShown);
+  if (held.length === 0) return "";
+  return (x[place] < at ? "; the largest moment nearby, " + formatValue(x[place], xUnit) : "") +
+    held.map(({ label, value }) => "; " + label + " " + formatValue(value, yUnit)).join("");
 }
 
 /** @param {CurveSeries[]} series */

@@ -7,6 +7,7 @@ import { emptyBox } from "../parts/empty.js";
 import { tablesOf } from "../parts/sections.js";
 import { timelineLink, timelinePart } from "../parts/timeline_link.js";
 import { cellOf, columnOf, recordsOf } from "../data/table.js";
+import { renderMemorySnapshot } from "./memory_snapshot.js";
 
 const memoryHolders = 10;
 
@@ -19,6 +20,7 @@ export function renderMemory(view, page) {
   /** @param {string} name */
   const table = (name) =>
     view.tables.find((one) => one.name === name) ?? null;
+  if (table("by_line") !== null) return renderMemorySnapshot(view, page);
   const peak = table("peak"), alive = table("alive"), curve = table("curve");
   const rows = peak === null ? [] : memoryByPeak(recordsOf(peak));
   if (rows.length === 0) {

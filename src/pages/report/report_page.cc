@@ -26,6 +26,7 @@
 #include "pages/report/page_fit.h"
 #include "pages/report/report_css.h"
 #include "pages/report/report_js.h"
+#include "pages/report/snapshot_views.h"
 #include "pages/table_text.h"
 #include "pages/view_content.h"
 #include "report/source_column.h"
@@ -255,7 +256,10 @@ std::string ReportPage::Contents::index(const std::vector<std::string>& names,
   };
   if (job) emit_view(ranks_view());
   for (const ViewDescription& view : views()) {
-    if (wants(view)) emit_view(view);
+    const bool is_there = std::ranges::any_of(traces, [&](const PageTrace& trace) {
+      return std::ranges::find(trace.views, &view, &ViewContent::view) != trace.views.end();
+    });
+    if (is_there) emit_view(view);
   }
   json.end_array();
   json.key("job");
@@ -372,6 +376,25 @@ Status ReportPage::add(const Trace& trace, std::string name) {
     for (ViewContent& view : page.views) add_source(view, *lines);
   }
   contents_->traces.push_back(std::move(page));
+  return {};
+}
+
+Status ReportPage::add(const MemorySnapshot& snapshot, std::string name) {
+  if (Status right = check_report_page_options(contents_->options); !right.ok()) return right;
+  if (contents_->options.steps) {
+    return {StatusCode::invalid_argument, "a memory snapshot has no steps to choose"};
+  }
+  Result<std::vector<ViewContent>> views = pages::snapshot_views(snapshot);
+  if (!views.ok()) return views.status();
+  std::erase_if(*views, [&](const ViewContent& view) { return !contents_->wants(*view.view); });
+  if (views->empty()) {
+    return {StatusCode::invalid_argument,
+            "a memory snapshot has only the views 'memory' and 'flame_graph'"};
+  }
+  for (ViewContent& view : *views) {
+    for (pages::TableContent& table : view.tables) pages::drop_rows(table, ViewLimits().rows);
+  }
+  contents_->traces.push_back({std::move(name), snapshot.rank(), *std::move(views)});
   return {};
 }
 
