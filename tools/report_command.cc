@@ -140,7 +140,7 @@ std::vector<OptionGroup> report_options() {
              .value = "NAMES",
              .help = "only these views, separated by commas: ranks (of a job), summary, "
                      "timeline, steps, operators, "
-                     "kernels, gpu, memory, "
+                     "kernels, gpu, serving, memory, "
                      "modules, model, lines, flops, flame_graph, threads, checks"},
             {.name = "limit",
              .value = "SIZE",
