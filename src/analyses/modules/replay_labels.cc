@@ -255,8 +255,7 @@ Result<LabelledReplays> label_replays(Trace trace, const Trace& source) {
     return Status(
         StatusCode::invalid_argument,
         "no kernel in the trace that labels should come from was launched by an operator; "
-        "record one without CUDA graphs (vLLM: --enforce-eager, SGLang: "
-        "--disable-cuda-graph), with stacks or modules");
+        "record one without CUDA graphs, with stacks or modules");
   }
   LabelledReplays result{.trace = std::move(trace)};
   const std::vector<std::string> labels = Labelling(result.trace, source).run(result);

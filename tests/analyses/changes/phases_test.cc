@@ -62,6 +62,12 @@ TEST(PhasesOfRuns, AreStepsOfNearlyTheSameWork) {
   EXPECT_THAT(keys_of(run_of({{"ProfilerStep#1", 9}, {"ProfilerStep#2", 9}})), IsEmpty());
 }
 
+TEST(PhasesOfRuns, HaveTheSumsOfTheirSteps) {
+  RunPhaseRank sum{.rank = 1, .steps = 1, .duration_ns = 10};
+  sum.add({.rank = 2, .steps = 2, .duration_ns = 5, .launches = 3});
+  EXPECT_EQ(sum, (RunPhaseRank{.rank = 1, .steps = 3, .duration_ns = 15, .launches = 3}));
+}
+
 TEST(PhasesOfRuns, OfOtherBatchesCountAsOftenAsInTheBase) {
   const RunFigures base = run_of({{kDecode, 10}, {kDecode, 10}, {kDecode, 10}, {kPrefill, 90}});
   const RunFigures changed =

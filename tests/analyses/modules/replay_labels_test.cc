@@ -91,7 +91,7 @@ TEST(ReplayLabels, NeedReplaysAndOperators) {
   EXPECT_THAT(label_replays(eager({"a"}), eager({"a"})).status().message(),
               HasSubstr("no kernels of CUDA graphs"));
   EXPECT_THAT(label_replays(replay({"a"}), replay({"a"})).status().message(),
-              HasSubstr("--enforce-eager"));
+              HasSubstr("record one without CUDA graphs"));
   Trace labelled = std::move(label_replays(replay({"a"}), eager({"a"}))->trace);
   EXPECT_THAT(label_replays(std::move(labelled), eager({"a"})).status().message(),
               HasSubstr("labels of its own"));
