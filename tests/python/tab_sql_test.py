@@ -146,6 +146,9 @@ class TabSql(unittest.TestCase):
 
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             self.assertEqual([[(number, 4)] for number in range(12)], list(pool.map(ask, range(12))))
+        removed = next(iter(self.sql._databases.values()))
+        removed.remove()
+        self.assertEqual([(4,)], self.rows("select count(*) from kernels", key=next(iter(self.sql._databases)))[0])
         folder = pathlib.Path(self.sql._folder.name)
         self.assertLessEqual(len(list(folder.glob("*.duckdb"))), 4, "databases that were not used lately are removed")
         self.assertEqual(0o700, folder.stat().st_mode & 0o777)

@@ -74,7 +74,9 @@ export class TimelineView extends TimelineScene {
     this.panel = h("div", { class: "timeline-detail" });
     this.notes = h("div", { class: "notes" });
     this.noteList = h("div");
-    this.spanNotes = timelineReadNotes(page.get("notes"));
+    /** Notes are of one trace; a page with several has them by its number. */
+    this.notesKey = /^[1-9]\d*$/.test(page.trace) ? `notes${page.trace}` : "notes";
+    this.spanNotes = timelineReadNotes(page.get(this.notesKey));
     this.tip = h("div", { class: "flame-tip is-hidden", "aria-hidden": true });
     this.sight = timelineSight((range) => this.select(range, "row"));
     /**
@@ -283,7 +285,7 @@ export class TimelineView extends TimelineScene {
       return;
     }
     this.spanNotes = notes;
-    this.page.set("notes", timelineNotesText(notes));
+    this.page.set(this.notesKey, timelineNotesText(notes));
     this.listNotes();
     this.fillPanel();
     this.soon();

@@ -49,12 +49,16 @@ class _Database:
                 if table is None:
                     continue
                 connection.register("made_table", table)
-                connection.execute(f'create table "{name}" as select * from made_table')
+                try:
+                    connection.execute(f'create table "{name}" as select * from made_table')
+                except duckdb.Error as failure:
+                    raise Refusal(400, f"The table {name} cannot be queried: {failure}") from None
                 connection.unregister("made_table")
                 self.names.add(name)
 
     def remove(self) -> None:
         with self.lock:
+            self.names.clear()  # whoever waits for it makes them again
             for path in self.path.parent.glob(self.path.name + "*"):
                 path.unlink(missing_ok=True)
 
