@@ -91,8 +91,9 @@ export class TimelinePainter {
     this.ofKinds.clear();
     const isDark = (this.ground & 255) < 128;
     const ground = this.ground;
-    // Three shades of each kind tell neighbours apart.
-    this.shades = timelineKinds.map(({ color: name }) => [256, 218, 184].map((share) =>
+    // Three shades of each kind tell neighbours apart. Texts on the darkest one can still be read.
+    const shares = isDark ? [256, 230, 204] : [256, 218, 184];
+    this.shades = timelineKinds.map(({ color: name }) => shares.map((share) =>
       timelineMix(color(name), isDark ? colorNumber("#000000") : ground, share)));
     this.model = null;
   }
