@@ -1,5 +1,6 @@
 // What the public functions make of a small snapshot; tests/cli/memory_snapshots_test.py compares
 // many with a model.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,13 @@ TEST(MemorySnapshot, RowsAddUpToTheirTotal) {
   EXPECT_THAT(report.table.rows[0], Contains(Cell(std::string("cache.py(12): remember"))));
   EXPECT_EQ(report.totals[0].second, Cell(std::int64_t{10} << 20));
   EXPECT_THAT(report.notes, Contains(HasSubstr("expandable_segments:True")));
+}
+
+TEST(MemorySnapshot, StacksHaveAllThatIsAllocated) {
+  const StackTree stacks = *memory_snapshot_stacks(failed());
+  EXPECT_EQ(stacks.unit(), "bytes");
+  EXPECT_EQ(stacks.total(), std::int64_t{10} << 20);
+  EXPECT_FALSE(memory_snapshot_stacks(failed(), {{"at", std::string("never")}}).ok());
 }
 
 TEST(MemorySnapshot, RefusesOptionsThatItDoesNotHave) {

@@ -46,7 +46,7 @@ const TableDescription& table() { return *table_of_schema("tbtrace.memory_snapsh
 
 std::vector<ColumnDescription> columns_of(std::string_view view) {
   for (const ColumnsWithOptions& more : table().more_columns) {
-    if (more.options == "--view " + std::string(view)) return more.columns;
+    if (more.options.substr(more.options.rfind(' ') + 1) == view) return more.columns;
   }
   return table().columns;
 }
