@@ -243,6 +243,14 @@ std::string host_text(const SideMeans& before, const RankMeans& now) {
   return text;
 }
 
+/// A late host is the cause only if it is seen to need more.
+std::string why_idle(const SideMeans& before, const RankMeans& now) {
+  const std::string host = host_text(before, now);
+  return host.empty() ? "; its host needs no longer than before, so see why the GPU was idle in "
+                        "both traces"
+                      : ", since the host is late: it needs " + host;
+}
+
 /// What explains that steps take longer.
 std::string cause_of(const SideMeans& before, const SideMeans& now, double change) {
   constexpr double kMost = 0.5;
@@ -265,9 +273,7 @@ std::string cause_of(const SideMeans& before, const SideMeans& now, double chang
     const std::string waits =
         more + fmt::format(", in which ranks wait for {}", rank_text(*last.rank));
     if (idle >= kMost * change) {
-      const std::string host = host_text(before, last);
-      return waits + ", whose GPU is idle for " + ms(idle) + " more, since its host is late" +
-             (host.empty() ? "" : ": it needs " + host);
+      return waits + ", whose GPU is idle for " + ms(idle) + " more" + why_idle(before, last);
     }
     if (computing >= kMost * change)
       return waits + ", whose kernels take " + ms(computing) + " more";
@@ -288,9 +294,7 @@ std::string cause_of(const SideMeans& before, const SideMeans& now, double chang
     }
   }
   if (idle >= kMost * change) {
-    const std::string host = host_text(before, *most);
-    return "for " + ms(idle) + " of it the GPU is idle, since the host is late" +
-           (host.empty() ? "" : ": it needs " + host);
+    return "for " + ms(idle) + " of it the GPU is idle" + why_idle(before, *most);
   }
   if (computing >= kMost * change)
     return ms(computing) + " of it is in other kernels than those that communicate";
