@@ -347,6 +347,8 @@ def main():
                     if size is DESK:
                         opened.check_accessible(name)
                 opened.close()
+        of_traces = [(file, trace) for file, trace in zip(pages, options.files) if not trace.endswith(".pickle")]
+        last, last_trace = of_traces[-1]
         check_hostile(browser, options.tbtrace, pathlib.Path(folder))
         check_without_steps(browser, options.tbtrace, pathlib.Path(folder))
         check_serving(browser, options.tbtrace, pathlib.Path(folder))
@@ -356,18 +358,17 @@ def main():
         check(check_all_names(opened.page, pages[0].name) > 10, f"{pages[0].name}: names on the summary")
         opened.close()
         check_sheets(browser, pages[0])
-        opened = Opened(browser, pages[-1], SMALL, "light")
+        opened = Opened(browser, last, SMALL, "light")
         opened.check_view("kernels")
-        check_filter(opened.page, pages[-1].name)
+        check_filter(opened.page, last.name)
         check(len(opened.asked) == 2, "only the reload asked for anything")
         opened.asked.pop()
         opened.close()
-        of_traces = [file for file, trace in zip(pages, options.files) if not trace.endswith(".pickle")]
-        check(any([check_bars(browser, file) for file in of_traces]), "a trace has steps")
+        check(any([check_bars(browser, file) for file, _ in of_traces]), "a trace has steps")
         for touch in (False, True):
             check_pointer(browser, pages[0], touch)
-        check_gaps(browser, options.tbtrace, pages[-1], options.files[-1])
-        check_first_screen(browser, options.tbtrace, pages[-1], options.files[-1])
+        check_gaps(browser, options.tbtrace, last, last_trace)
+        check_first_screen(browser, options.tbtrace, last, last_trace)
         browser.close()
     print(f"{check.count} checks; the slowest view: {slowest[1]}, {slowest[0]:.0f} ms")
     check(options.slowest is None or slowest[0] <= options.slowest, f"slower than {options.slowest} ms")
