@@ -96,7 +96,7 @@ def wanted_words(changed, rank, only):
     if changed.endswith("of a rank") and only is not None and only != rank:
         return ["more communication", "may be waiting"], ["kernels take"]
     name = f"wait for rank {rank} ({HOST}{rank})"
-    return {"host of a rank": ([name, "its host is late", "for a launch instead of"], ["kernels take"]),
+    return {"host of a rank": ([name, "the host is late", "for a launch instead of"], ["kernels take"]),
             "host of all": (["the host is late", "for a launch instead of"], ["wait for rank"]),
             "kernels of a rank": ([name, "kernels take"], ["host is late"]),
             "kernels of all": (["in other kernels"], ["wait for rank", "host is late"]),
