@@ -196,18 +196,19 @@ class Completions(unittest.TestCase):
         for verb in described.verbs(PROGRAM):
             if verb in ("tensorboard", "recover"):
                 continue  # becomes a server; takes journals (recover_test.py)
-            inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"]}.get(verb, [str(SOUND)])
+            inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"],
+                      "slice": [str(SOUND), "--time", "0-1000s"]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
-                    is_of_snapshots = verb in ("memory", "diff") and (
-                        option.name in ("--at", "--by") or value in ("oom", "segments", "growth"))
+                    is_of_snapshots = verb in ("memory", "diff", "flamegraph") and (
+                        option.name in ("--at", "--by") or value in ("oom", "segments", "growth", "blocks", "bands"))
                     chosen = SNAPSHOTS[:len(inputs)] if is_of_snapshots else inputs
                     output = self.folder / f"output{tried}"
                     tried += 1
                     others = GOES_WITH.get((verb, option.name), ())
                     result = subprocess.run([PROGRAM, verb, *chosen, option.name, value, *others, "-o", output],
                                             capture_output=True, text=True, timeout=60)
-                    if not re.search("it was built without (cairo|protobuf)|libcairo", result.stderr):
+                    if not re.search("it was built without (cairo|protobuf)|libcairo|nothing is left", result.stderr):
                         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreater(tried, 60)
 

@@ -228,6 +228,7 @@ class Slices(unittest.TestCase):
             self.check_rows(self.sliced(path, "--thread", "12"), chosen(trace, thread=12), f"seed {seed}")
             kinds = {"operators", "kernels", "other"}
             self.check_rows(self.sliced(path, "--kind", ",".join(kinds)), chosen(trace, kinds=kinds), f"seed {seed}")
+            self.check_rows(self.sliced(path, "--kind", "memory"), chosen(trace, kinds={"memory"}), f"seed {seed}")
             kinds = set(KINDS.values()) | {"memory"}
             self.check_rows(self.sliced(path, "--without", "frames,memory"),
                             chosen(trace, kinds=kinds - {"frames", "memory"}), f"seed {seed}")

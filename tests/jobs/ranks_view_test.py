@@ -177,8 +177,8 @@ class RanksView(unittest.TestCase):
     def test_of_a_job_that_does_not_fit_ranks_are_left_out_and_the_view_stays(self):
         folder = pathlib.Path(self.temporary.name) / "many"
         truth = made_jobs.make(folder, 31, kind="ddp", world_size=16, steps=3, clean=False, cause_names=("input",))
-        html, index, document = page_of(folder / "jobs", "--limit", "600KB")
-        self.assertLessEqual(len(html.encode()), 600_000)
+        html, index, document = page_of(folder / "jobs", "--limit", "750KB")
+        self.assertLessEqual(len(html.encode()), 750_000)
         self.assertEqual(index["views"][0]["name"], "ranks")
         self.assertIsNotNone(document)
         kept = [trace["job_rank"] for trace in index["traces"] if trace["sections"]]

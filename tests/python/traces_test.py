@@ -299,10 +299,10 @@ class Traces(unittest.TestCase):
     def test_reports_are_those_of_the_command_line(self):
         path = TRACES / "perceptron_stacks.json.gz"
         page = self.folder / "page.html"
-        options = ["--limit", "450KB", "--views", "summary,lines", "--title", "Two views", "--source-root", ROOT / "examples"]
+        options = ["--limit", "600KB", "--views", "summary,lines", "--title", "Two views", "--source-root", ROOT / "examples"]
         subprocess.run([PROGRAM, "report", path, "-o", page, *map(str, options)], check=True, env=PLAIN)
         trace = tbtrace.read(path)
-        report = trace.report(title="Two views", views=["summary", "lines"], source_root=ROOT / "examples", limit=450_000)
+        report = trace.report(title="Two views", views=["summary", "lines"], source_root=ROOT / "examples", limit=600_000)
         self.assertEqual(report.html, page.read_text(encoding="utf-8"))
         with self.assertRaises(FileExistsError):
             report.save(page)

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/event_batch.h"
 #include "trace/links.h"
 
 namespace tbtrace::chrome {
@@ -173,6 +174,20 @@ void RowSelection::leave_out_kinds() {
     flows_[static_cast<std::size_t>(FlowEnd::Type::launch)].clear();
     launched_.clear();
   }
+}
+
+bool RowSelection::is_empty() const {
+  const auto takes_process = [&](const auto& row) {
+    return takes_other(row.time_ns, std::nullopt);
+  };
+  return std::ranges::find(ranges_, true) == ranges_.end() &&
+         std::ranges::none_of(trace_.memory(),
+                              [&](const MemoryRecord& record) {
+                                return takes_time(record.time_ns) &&
+                                       takes_memory(record, thread_of(record.track));
+                              }) &&
+         std::ranges::none_of(instants_of(trace_), takes_process) &&
+         std::ranges::none_of(counter_values_of(trace_), takes_process);
 }
 
 TimeRange RowSelection::time(EventId event) const {

@@ -47,6 +47,8 @@ class RowSelection {
   /// `trace` must outlive this.
   RowSelection(const Trace& trace, Selected wanted);
 
+  /// Not one range, memory record, instant or counter value is taken.
+  bool is_empty() const;
   bool takes_range(EventId event) const { return ranges_[index(event)]; }
   /// What of a range that is taken lies in the time: all of it on devices.
   TimeRange time(EventId event) const;

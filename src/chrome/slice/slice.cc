@@ -52,14 +52,6 @@ class DiscardedText final : public io::ByteSink {
   std::uint64_t bytes_ = 0;
 };
 
-std::uint64_t ranges_in(const Trace& trace, const RowSelection& selection) {
-  std::uint64_t count = 0;
-  for (std::size_t number = 0; number < trace.events().size(); ++number) {
-    if (selection.takes_range(static_cast<EventId>(number))) ++count;
-  }
-  return count;
-}
-
 class Slice {
  public:
   Slice(const std::string& path, const SliceOptions& options) : path_(path), options_(options) {}
@@ -80,7 +72,7 @@ class Slice {
       if (Status fits = fit(wanted); !fits.ok()) return fits;
     }
     const RowSelection selection(trace(), wanted);
-    if (ranges_in(trace(), selection) == 0) {
+    if (selection.is_empty()) {
       return Status(StatusCode::invalid_argument,
                     "nothing is left: no event satisfies all that was asked for");
     }
