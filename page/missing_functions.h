@@ -3,7 +3,7 @@
 // for it.
 #pragma once
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 202002L  // CMake tries older ones
 
 #include <cerrno>
 #include <charconv>
