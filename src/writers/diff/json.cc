@@ -74,21 +74,21 @@ void emit_phase(wire::JsonEmitter& json, const DiffPhase& phase) {
   json.new_line();
   json.begin_object();
   json.member("phase", phase.key);
-  for (const auto& [prefix, side] :
-       {std::pair("base_", &phase.base), std::pair("new_", &phase.changed)}) {
+  for (const auto& each : {std::pair("base_", &phase.base), std::pair("new_", &phase.changed)}) {
+    const std::string prefix = each.first;
+    const DiffPhaseSide* const side = each.second;
     const bool is_there = side->steps > 0;
     const auto ns = [&](std::string_view name, double value) {
       emit_ns(json, prefix + std::string(name), is_there ? std::optional(value) : std::nullopt);
     };
-    json.key(prefix + std::string("steps"));
+    json.key(prefix + "steps");
     json.integer(side->steps);
     ns("period_ns", side->period_ns);
     ns("gap_ns", side->gap_ns);
     ns("idle_ns", side->idle_ns);
     ns("communication_ns", side->communication_ns);
     ns("host_ns", side->host_ns);
-    emit_number(json, prefix + std::string("launches"),
-                is_there ? std::optional(side->launches) : std::nullopt);
+    emit_number(json, prefix + "launches", is_there ? std::optional(side->launches) : std::nullopt);
     ns("launch_ns", side->launch_ns);
   }
   emit_ns(json, "change_ns", phase.change_ns);
