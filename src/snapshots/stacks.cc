@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,8 +32,8 @@ bool passes_on(std::string_view frame) {
 StackTree::Node node_of(StackTree& tree, StackTree::Node root, Origins& origins,
                         std::span<const std::uint32_t> frames) {
   StackTree::Node node = root;
-  for (const std::uint32_t frame : std::ranges::reverse_view(frames)) {
-    const std::string text = origins.frame_text(frame);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const std::string text = origins.frame_text(*frame);
     if (!passes_on(text)) node = tree.child(node, tree.frame_number(text));
   }
   return node;
