@@ -338,7 +338,8 @@ int run_snapshot(const OptionParser& parser, Console& console) {
   if (graph.format == "png") {
     if (const Status png = within_memory(check_png); !png.ok()) return parser.wrong(png.message());
   }
-  const auto& [path, snapshot] = read.front();
+  const std::string& path = read.front().first;
+  const MemorySnapshot& snapshot = read.front().second;
   graph.picture.subtitle = path;
   const auto draw = [&] {
     return write_graph(memory_snapshot_stacks(snapshot, *moment), path, graph, standard, console);
