@@ -87,7 +87,7 @@ using Places = std::vector<std::optional<std::uint32_t>>;
 
 bool agree(const Names& replay, std::size_t at, const Names& source, std::size_t other) {
   for (std::size_t more = 0; more <= kConfirmed; ++more) {
-    const bool is_end = at + more == replay.size() || other + more == source.size();
+    const bool is_end = at + more >= replay.size() || other + more >= source.size();
     if (is_end) return more > 0;
     if (replay[at + more] != source[other + more]) return false;
   }
