@@ -1,6 +1,7 @@
 // What a memory snapshot holds, by stack.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,8 +33,8 @@ bool passes_on(std::string_view frame) {
 StackTree::Node node_of(StackTree& tree, StackTree::Node root, Origins& origins,
                         std::span<const std::uint32_t> frames) {
   StackTree::Node node = root;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    const std::string text = origins.frame_text(*frame);
+  for (std::size_t left = frames.size(); left > 0; --left) {
+    const std::string text = origins.frame_text(frames[left - 1]);
     if (!passes_on(text)) node = tree.child(node, tree.frame_number(text));
   }
   return node;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
 
-#include "pages/text_list.h"
+#include "pages/stacks_text.h"
 
 namespace tbtrace::pages {
 
