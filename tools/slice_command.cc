@@ -51,7 +51,7 @@ SliceKinds kinds_of(std::string_view text) {
   return kinds;
 }
 
-std::string seconds_text(std::int64_t ns) {
+std::string milliseconds_text(std::int64_t ns) {
   char text[32];
   static_cast<void>(std::snprintf(text, sizeof text, "%.3f ms", static_cast<double>(ns) * 1e-6));
   return text;
@@ -73,8 +73,8 @@ void tell(const SliceReport& report, const std::string& output, Console& console
                      grouped(report.events + report.left_out) + " events, " +
                      size_text(report.bytes) + " of text";
   if (report.time) {
-    text += ", from " + seconds_text(report.time->start_ns) + " to " +
-            seconds_text(report.time->end_ns) + " of the recording";
+    text += ", from " + milliseconds_text(report.time->start_ns) + " to " +
+            milliseconds_text(report.time->end_ns) + " of the recording";
   }
   text += steps_of(report);
   console.message(output == "-" ? "standard output" : output, text);
@@ -88,14 +88,15 @@ void tell(const SliceReport& report, const std::string& output, Console& console
 std::string take_choice(const OptionParser& parser, SliceOptions& options) {
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return steps.status().message();
-  options.steps = *steps;
-  options.slowest_step = parser.flag("slowest-step");
+  if (*steps) options.part = **steps;
+  if (parser.flag("slowest-step")) options.part = SliceSlowestStep();
   if (parser.given("time")) {
-    options.time = time_of(parser.text("time"));
-    if (!options.time) return "--time takes two times after the start, such as 1.2s-1.5s";
+    const std::optional<SliceTime> time = time_of(parser.text("time"));
+    if (!time) return "--time takes two times after the start, such as 1.2s-1.5s";
+    options.part = *time;
   }
   const int times =
-      (options.steps ? 1 : 0) + (options.slowest_step ? 1 : 0) + (options.time ? 1 : 0);
+      (*steps ? 1 : 0) + (parser.flag("slowest-step") ? 1 : 0) + (parser.given("time") ? 1 : 0);
   if (times > 1) return "--steps, --slowest-step and --time exclude each other";
   if (parser.given("max-size")) {
     const std::optional<std::size_t> size = size_in_bytes(parser.text("max-size"));

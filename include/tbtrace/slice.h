@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <tbtrace/convert.h>
@@ -20,9 +21,6 @@
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
-
-/// The member at the top of a slice that says what it is a part of. docs/formats/slice.md.
-inline constexpr const char* kSliceMember = "tbtrace_slice";
 
 /// What rows of a trace are, for slices.
 enum class SliceKind : std::uint8_t {
@@ -40,7 +38,7 @@ inline constexpr std::size_t kSliceKinds = 7;
 using SliceKinds = std::bitset<kSliceKinds>;
 inline constexpr SliceKinds kAllSliceKinds = (1U << kSliceKinds) - 1;
 
-/// As the option `--kind` and the member kSliceMember name it: `operators`.
+/// As the option `--kind` and the member `tbtrace_slice` of the file name it: `operators`.
 std::string_view slice_kind_name(SliceKind kind);
 
 /// From the start of the recording's window, in ns.
@@ -49,15 +47,15 @@ struct SliceTime {
   std::int64_t end_ns = 0;  ///< exclusive
 };
 
-/// What is kept must satisfy all that is given; at most one of `steps`, `slowest_step` and `time`.
+/// The step that took longest (StepTime::duration_ns()); of several, the first.
+struct SliceSlowestStep {};
+
+/// What is kept must satisfy all that is given.
 struct SliceOptions {
-  /// Host ranges that are open between the start of the first step and the end of the last one, the
-  /// device activities that they launched, and those that start in the time of these steps on the
-  /// device (StepTime).
-  std::optional<StepRange> steps = {};
-  /// The step that took longest (StepTime::duration_ns()); of several, the first.
-  bool slowest_step = false;
-  std::optional<SliceTime> time = {};
+  /// Host ranges that are open then, the device activities that they launched, and those that run
+  /// then, with the calls and operators that launched them. Of steps it is from the start of the
+  /// first one to the end of the last one, and on devices until their work has ended (StepTime).
+  std::variant<std::monostate, StepRange, SliceSlowestStep, SliceTime> part = {};
   /// The widest part of what is chosen, around its median step or else its middle, whose file has
   /// at most so many bytes without compression; 0: no limit.
   std::uint64_t most_bytes = 0;
@@ -68,7 +66,7 @@ struct SliceOptions {
   /// Host ranges of these names, what runs in them on their threads, and what that launched; and
   /// device activities of these names. Empty: all.
   std::function<bool(std::string_view name)> accepts_name = {};
-  std::string name_pattern = {};  ///< what `accepts_name` accepts, for kSliceMember
+  std::string name_pattern = {};  ///< what `accepts_name` accepts, for the member `tbtrace_slice`
   bool overwrite = false;
   bool strict = false;      ///< treats any issue of the input as a failure
   int reading_threads = 0;  ///< 0: one per core

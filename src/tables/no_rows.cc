@@ -5,6 +5,8 @@
 #include <tbtrace/checks.h>
 #include <tbtrace/tables.h>
 
+#include "analyses/recording/sliced.h"
+
 namespace tbtrace {
 namespace {
 
@@ -14,6 +16,7 @@ constexpr const char* kRecordDevices = "record CUDA activities too";
 /// operators show which device they ran on, how its activities are recorded. Empty if the trace has
 /// some.
 std::string missing_device_text(const Trace& trace) {
+  if (analyses::was_left_out(trace, "kernels")) return analyses::left_out_text(trace, "kernels");
   const bool has_some = std::ranges::any_of(
       trace.by_start(), [&](EventId event) { return is_device_work(trace.kind(event)); });
   for (const CheckFinding& check : trace_checks(trace)) {

@@ -10,6 +10,7 @@ import gzip
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -265,6 +266,30 @@ class Slices(unittest.TestCase):
                 if code == 0:
                     self.assertEqual(json.loads(of_part)["rows"], json.loads(of_whole)["rows"], (path, table))
 
+    def test_what_slicing_left_out_is_not_asked_for(self):
+        stacks = pathlib.Path(__file__).resolve().parents[2] / "examples/traces/perceptron_stacks.json.gz"
+        gpu = DATA / "h200/perceptron.json.gz"
+        for path, kind, verbs in ((stacks, "frames", ("modules",)), (gpu, "memory", ("memory",)),
+                                  (gpu, "kernels", ("kernels", "gpu")), (gpu, "operators", ()), (gpu, "calls", ())):
+            whole = {finding["id"] for finding in json.loads(run("check", path, "--format", "json")[1])["rows"]}
+            self.sliced(path, "--without", kind)
+            again = self.folder / "again.json"
+            self.assertEqual(run("slice", self.out, "--time", "0-1000s", "-o", again, "--overwrite")[0], 0)
+            for part in (self.out, again):
+                part_of = json.loads(part.read_text())["tbtrace_slice"]
+                self.assertEqual(part_of["without"], kind)
+                found = {finding["id"] for finding in json.loads(run("check", part, "--format", "json")[1])["rows"]}
+                self.assertEqual(found - whole, {"part_of_a_trace"}, (path, kind))
+                for verb in verbs:
+                    code, said, errors = run(verb, part)
+                    self.assertIn(f"slicing left out the {kind}", said.decode() + errors, (verb, kind, code))
+                said = run("summary", part)[1].decode()
+                self.assertIn(f"this is a part of a trace, without {kind}", said)
+                for option in re.findall("record with (\\w+)=True", said):
+                    self.assertIn(f"record with {option}=True", run("summary", path)[1].decode(), (kind, option))
+        self.sliced(gpu, "--slowest-step")
+        self.assertNotIn("part of a trace", run("summary", self.out)[1].decode())
+
     def test_the_slowest_step_is_found(self):
         _, path = self.whole_trace(5)
         steps = json.loads(run("steps", path, "--format", "json", "--keep-tail-steps")[1])["rows"]
@@ -314,6 +339,7 @@ class Slices(unittest.TestCase):
                                     (("--name", "nothing has this name", "--without", "other"), 2, "nothing is left"),
                                     (("--name", "("), 2, "not a valid regular expression"),
                                     (("--steps", "1", "--slowest-step"), 2, "exclude each other"),
+                                    (("--slowest-step", "--time", "0-1s"), 2, "exclude each other"),
                                     ((), 2, "say which part")):
             got, said, errors = run("slice", path, *options, "-o", self.out)
             self.assertEqual((got, said), (code, b""), errors)

@@ -9,15 +9,11 @@ Labels of the replayed kernels have to be right for 95 % of their time if 95 % o
 there must be none. The last line is 'N passed, N failed'. There are 40 models, or as many as TBTRACE_RANDOM_PERCENT
 says.
 """
-import argparse
 import collections
 import json
-import os
-import pathlib
-import random
-import shutil
 import subprocess
-import tempfile
+
+from rounds import run_rounds
 
 PARTS = ["self_attn.qkv_proj", "self_attn.attn", "self_attn.o_proj", "mlp.gate_up_proj", "mlp.act_fn", "mlp.down_proj"]
 
@@ -125,25 +121,4 @@ def problem_of(tbtrace, folder, rng, is_other_model):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--models", type=int,
-                        default=max(1, 40 * int(os.environ.get("TBTRACE_RANDOM_PERCENT", "100")) // 100))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=pathlib.Path, help="where the traces of models that fail are kept")
-    options = parser.parse_args()
-    failed = 0
-    for number in range(options.models):
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            problem = problem_of(options.tbtrace, folder, random.Random(f"{options.seed} {number}"), number % 4 == 3)
-            if problem:
-                print(f"model {number}: {problem}")
-                if options.keep:
-                    shutil.copytree(folder, options.keep / f"model_{number}")
-            failed += bool(problem)
-    print(f"{options.models - failed} passed, {failed} failed")
-
-
-main()
+run_rounds(__doc__, "model", 40, lambda tbtrace, folder, rng, number: problem_of(tbtrace, folder, rng, number % 4 == 3))

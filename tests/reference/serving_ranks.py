@@ -7,18 +7,16 @@ All ranks of a server run the same iterations, with all-reduces in CUDA graphs t
 in them for the last rank. The recordings begin and end at different iterations, on clocks that differ if the ranks are
 on different hosts. Where it can be told which iterations are the same, those that all ranks recorded have to be
 matched, each with its wait; where it cannot, nothing may be matched wrongly, nor between two servers that have nothing
-to do with each other. The last line is 'N passed, N failed'. There are 60 servers, or as many as
+to do with each other. A line says 'N passed, N failed'. There are 60 servers, or as many as
 TBTRACE_RANDOM_PERCENT says (tests/fixtures/random_rounds.h).
 """
-import argparse
 import collections
 import json
-import os
 import pathlib
-import random
-import shutil
 import subprocess
 import tempfile
+
+from rounds import run_rounds
 
 ALL_REDUCES = 3
 TRANSFER = 10
@@ -142,41 +140,23 @@ def problem_of_partial(tbtrace, folder):
         return None if matched(tbtrace, partial) == matched(tbtrace, folder) else "partials have other waits"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--servers", type=int,
-                        default=max(1, 60 * int(os.environ.get("TBTRACE_RANDOM_PERCENT", "100")) // 100))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=pathlib.Path, help="where the traces of servers that fail are kept")
-    options = parser.parse_args()
-    failed, unknown = 0, collections.Counter()
-    for number in range(options.servers):
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            rng = random.Random(f"{options.seed} {number}")
-            if number % 6 == 5:  # two servers, which do not wait for each other
-                one, other = Server(rng, 1, 40), Server(rng, 1, 40)
-                one.write(folder)
-                other.write(folder, 1, rng.randint(0, 30_000))
-                count = len(matched(options.tbtrace, folder))
-                problem = f"{count} collectives of two servers are matched" if count else None
-                server = one
-            else:
-                server = Server(rng)
-                server.write(folder)
-                problem = problem_of(options.tbtrace, folder, server)
-                unknown[server.can_be_told()] += 1
-                if not problem and number % 6 == 0:
-                    problem = problem_of_partial(options.tbtrace, folder)
-            if problem:
-                print(f"server {number} ({server.engine}, hosts: {server.hosts}, regular: {server.is_regular}, "
-                      f"parts: {server.parts}): {problem}")
-                if options.keep:
-                    shutil.copytree(folder, options.keep / f"server_{number}")
-            failed += bool(problem)
-    print(f"{unknown[True]} servers whose iterations can be told, {unknown[False]} others")
-    print(f"{options.servers - failed} passed, {failed} failed")
+def problem_of_server(tbtrace, folder, rng, number):
+    if number % 6 == 5:  # two servers, which do not wait for each other
+        one, other = Server(rng, 1, 40), Server(rng, 1, 40)
+        one.write(folder)
+        other.write(folder, 1, rng.randint(0, 30_000))
+        count = len(matched(tbtrace, folder))
+        return f"{count} collectives of two servers are matched" if count else None
+    server = Server(rng)
+    server.write(folder)
+    problem = problem_of(tbtrace, folder, server)
+    unknown[server.can_be_told()] += 1
+    if not problem and number % 6 == 0:
+        problem = problem_of_partial(tbtrace, folder)
+    return problem and (f"{server.engine}, hosts: {server.hosts}, regular: {server.is_regular}, "
+                        f"parts: {server.parts}: {problem}")
 
 
-main()
+unknown = collections.Counter()
+run_rounds(__doc__, "server", 60, problem_of_server)
+print(f"{unknown[True]} servers whose iterations can be told, {unknown[False]} others")

@@ -8,15 +8,12 @@ single kernels, and waits for the device or runs ahead of it. Kinds, requests, t
 busy time of each row have to be those of the simulation. The last line is 'N passed, N failed'. There are 60 servers,
 or as many as TBTRACE_RANDOM_PERCENT says (tests/fixtures/random_rounds.h).
 """
-import argparse
 import collections
 import json
-import os
-import pathlib
-import random
 import statistics
 import subprocess
-import tempfile
+
+from rounds import run_rounds
 
 
 class Step:
@@ -249,27 +246,11 @@ def problems_of(tbtrace, path, server):
                     yield f"--group-by {group_by}: {key}: {name} is {rows[key][name]}, not {value}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--servers", type=int,
-                        default=max(1, 60 * int(os.environ.get("TBTRACE_RANDOM_PERCENT", "100")) // 100))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=pathlib.Path, help="where the traces of servers that fail are kept")
-    options = parser.parse_args()
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "trace.json"
-        for number in range(options.servers):
-            server = Server(random.Random(f"{options.seed} {number}"))
-            server.write(path)
-            problems = list(problems_of(options.tbtrace, path, server))
-            for problem in problems[:5]:
-                print(f"server {number}: {problem}")
-            if problems and options.keep:
-                (options.keep / f"server_{number}.json").write_bytes(path.read_bytes())
-            failed += bool(problems)
-    print(f"{options.servers - failed} passed, {failed} failed")
+def problem_of_server(tbtrace, folder, rng, _):
+    server = Server(rng)
+    path = folder / "trace.json"
+    server.write(path)
+    return "\n".join(list(problems_of(tbtrace, path, server))[:5])
 
 
-main()
+run_rounds(__doc__, "server", 60, problem_of_server)

@@ -9,14 +9,10 @@ kernels of all, or a slower all-reduce. What `diff` names has to be that; if not
 Half of the pairs with a slower rank are the traces of another rank alone, which only shows that it may wait. The last
 line is 'N passed, N failed'. There are 36 pairs, or as many as TBTRACE_RANDOM_PERCENT says.
 """
-import argparse
 import json
-import os
-import pathlib
-import random
-import shutil
 import subprocess
-import tempfile
+
+from rounds import run_rounds
 
 CHANGES = ["nothing", "host of a rank", "host of all", "kernels of a rank", "kernels of all", "all-reduce"]
 LAUNCHES = 12
@@ -120,32 +116,15 @@ def problem_of(tbtrace, folder, changed, rank, only):
     return None if answer["step"]["change"] > 0.02 else f"the step changes by {answer['step']['change']}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--pairs", type=int,
-                        default=max(1, 36 * int(os.environ.get("TBTRACE_RANDOM_PERCENT", "100")) // 100))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=pathlib.Path, help="where the traces of pairs that fail are kept")
-    options = parser.parse_args()
-    failed = 0
-    for number in range(options.pairs):
-        rng = random.Random(f"{options.seed} {number}")
-        changed = CHANGES[number % len(CHANGES)]
-        ranks = rng.randint(2, 4)
-        rank = rng.randrange(ranks)
-        only = (rank + 1) % ranks if changed.endswith("of a rank") and rng.random() < 0.5 else None
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            Version(rng, ranks, 0.9).write(folder / "before", only)
-            Version(rng, ranks, 0.5, changed, rank).write(folder / "after", only)
-            problem = problem_of(options.tbtrace, folder, changed, rank, only)
-            if problem:
-                print(f"pair {number} ({changed}, rank {rank} of {ranks}, only {only}): {problem}")
-                if options.keep:
-                    shutil.copytree(folder, options.keep / f"pair_{number}")
-            failed += bool(problem)
-    print(f"{options.pairs - failed} passed, {failed} failed")
+def problem_of_pair(tbtrace, folder, rng, number):
+    changed = CHANGES[number % len(CHANGES)]
+    ranks = rng.randint(2, 4)
+    rank = rng.randrange(ranks)
+    only = (rank + 1) % ranks if changed.endswith("of a rank") and rng.random() < 0.5 else None
+    Version(rng, ranks, 0.9).write(folder / "before", only)
+    Version(rng, ranks, 0.5, changed, rank).write(folder / "after", only)
+    problem = problem_of(tbtrace, folder, changed, rank, only)
+    return problem and f"{changed}, rank {rank} of {ranks}, only {only}: {problem}"
 
 
-main()
+run_rounds(__doc__, "pair", 36, problem_of_pair)

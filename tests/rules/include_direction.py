@@ -21,7 +21,7 @@ OWNER = {
     "trace.h": "trace", "arguments.h": "trace",
     "report.h": "report", "group_keys.h": "report", "memory_category.h": "report", "tables.h": "report",
     "views.h": "pages",
-    "analysis_context.h": "analyses/attribution", "recovered.h": "analyses/attribution", "steps.h": "analyses/steps", "serving.h": "analyses/serving", "kernels.h": "analyses/kernels", "collective_kind.h": "analyses/kernels",
+    "analysis_context.h": "analyses/attribution", "recovered.h": "analyses/recording", "steps.h": "analyses/steps", "serving.h": "analyses/serving", "kernels.h": "analyses/kernels", "collective_kind.h": "analyses/kernels",
     "operators.h": "analyses/operators", "flame_graph.h": "analyses/stacks",
     "flame_difference.h": "analyses/stacks", "compare_page.h": "pages/compare", "ranks_view.h": "pages/ranks",
     "gpu.h": "analyses/gpu", "memory.h": "analyses/memory",

@@ -58,6 +58,8 @@ struct Check {
   std::string_view cause;
   std::string_view remedy;
   void (*run)(const Trace& trace, CheckHits& hits);
+  /// Rows that slicing may have left out; then they are not missing. Empty: none.
+  std::string_view needs = {};
 };
 
 // Launches and what they launched (links.cc).
@@ -84,6 +86,7 @@ void find_steps_without_device_work(const Trace& trace, CheckHits& hits);
 void find_compilation_in_steps(const Trace& trace, CheckHits& hits);
 
 // What the recording says of itself (recording.cc).
+void find_part_of_a_trace(const Trace& trace, CheckHits& hits);
 void find_recovered_trace(const Trace& trace, CheckHits& hits);
 void find_no_events(const Trace& trace, CheckHits& hits);
 void find_event_limit(const Trace& trace, CheckHits& hits);

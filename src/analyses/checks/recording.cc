@@ -9,6 +9,7 @@
 #include <tbtrace/recovered.h>
 
 #include "analyses/checks/list.h"
+#include "analyses/recording/sliced.h"
 #include "base/characters.h"
 #include "trace/links.h"
 
@@ -86,6 +87,20 @@ void find_lost_records(const Trace& trace, CheckHits& hits) {
 
 void find_damaged_parts(const Trace& trace, CheckHits& hits) {
   add_count(trace, "tbtrace_unreadable_chunks", hits);
+}
+
+void find_part_of_a_trace(const Trace& trace, CheckHits& hits) {
+  const std::optional<SlicedPart> part = sliced_part(trace);
+  if (!part) return;
+  hits.count = 1;
+  hits.example = part->source;
+  hits.cause = "this is a part of a trace";
+  if (!part->without.empty()) hits.cause += ", without " + part->without;
+  if (part->has_choice) hits.cause += ", of some threads or names";
+  // A time is whole; of the others figures would be taken for those of the program.
+  if (part->without.empty() && !part->has_choice) return;
+  hits.cause += ": what was left out counts as not recorded, also for idle time";
+  hits.severity = CheckSeverity::warning;
 }
 
 void find_recovered_trace(const Trace& trace, CheckHits& hits) {

@@ -6,6 +6,7 @@
 #include <tbtrace/checks.h>
 
 #include "analyses/checks/list.h"
+#include "analyses/recording/sliced.h"
 
 namespace tbtrace {
 namespace {
@@ -19,6 +20,8 @@ constexpr auto kInfo = CheckSeverity::info;
 
 constexpr std::array kChecks = {
     Check{kRecoveredTrace, kInfo, "", "", analyses::find_recovered_trace},
+    Check{"part_of_a_trace", kInfo, "", "look at the whole for what was left out",
+          analyses::find_part_of_a_trace},
     Check{"no_events", kError, "the trace has no events",
           "check that the profiler reached its active steps, and call step() after each one",
           analyses::find_no_events},
@@ -59,20 +62,21 @@ constexpr std::array kChecks = {
     Check{"launches_without_kernels", kWarning,
           "kernel launches have no kernel in the trace: device records are missing",
           "synchronize the device before the recording stops, and record fewer steps",
-          analyses::find_launches_without_kernels},
+          analyses::find_launches_without_kernels, "kernels"},
     Check{
         "device_not_recorded", kWarning,
         "operators ran on a GPU, and nothing of the GPU was recorded: times of operators are those "
         "of the host",
-        "record with ProfilerActivity.CUDA (or XPU) too", analyses::find_unrecorded_device},
+        "record with ProfilerActivity.CUDA (or XPU) too", analyses::find_unrecorded_device,
+        "kernels"},
     Check{"operators_not_recorded", kWarning,
           "kernels were recorded, and no operators, so what launched them is unknown",
-          "record with ProfilerActivity.CPU too", analyses::find_unrecorded_operators},
+          "record with ProfilerActivity.CPU too", analyses::find_unrecorded_operators, "operators"},
     Check{"kernels_without_launch", kWarning,
           "kernels, memcpys or memsets have no launch in the trace, so their operator may be "
           "unknown; what is known of none is [unattributed] in summaries",
           "record CPU activities too, and start the recording before the first launch",
-          analyses::find_kernels_without_launch},
+          analyses::find_kernels_without_launch, "calls"},
     Check{"work_before_launch", kWarning,
           "device activities start before their launch: the device's clock is off",
           "do not trust launch delays and idle times; update the driver or the profiler",
@@ -104,7 +108,7 @@ constexpr std::array kChecks = {
           "the host waits for a device on which nothing recorded runs any more: device activity "
           "is missing, such as that of a graph with loops or conditions, or of another process",
           "do not trust idle times; record the work without the graph",
-          analyses::find_unrecorded_work},
+          analyses::find_unrecorded_work, "kernels"},
     Check{"times_of_zero", kWarning,
           "events are at time 0, long before all others: their times were lost; windows, idle "
           "time, shares and steps are without them",
@@ -116,7 +120,7 @@ constexpr std::array kChecks = {
     Check{"steps_without_device_work", kWarning,
           "steps launched no device activity while others did",
           "leave these steps out, and synchronize the device before the recording stops",
-          analyses::find_steps_without_device_work},
+          analyses::find_steps_without_device_work, "kernels"},
     Check{"compilation_in_steps", kWarning,
           "steps contain compilation or autotuning, which the other steps do not have: means over "
           "steps are not those of the program in the long run",
@@ -161,6 +165,7 @@ std::vector<CheckFinding> trace_checks(const Trace& trace) {
   std::vector<CheckFinding> findings;
   add_issues(trace, findings);
   for (const Check& check : kChecks) {
+    if (!check.needs.empty() && analyses::was_left_out(trace, check.needs)) continue;
     CheckHits hits(trace);
     check.run(trace, hits);
     if (hits.count == 0) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "analyses/recording/sliced.h"
 #include "chrome/kineto/json.h"
 #include "chrome/kineto/model.h"
 #include "chrome/rows/json_numbers.h"
@@ -57,7 +58,7 @@ void KinetoDocument::write_start(std::string& json) {
   json += "{\n";
   Changes changes;
   for (const auto& [key, value] : trace().metadata()) {
-    if (key == "traceEvents" || (part_ != nullptr && key == kSliceMember)) continue;
+    if (key == "traceEvents" || (part_ != nullptr && key == analyses::kSliceMember)) continue;
     append_metadata(json, key, value, changes);
     json += ",\n";
   }
@@ -74,7 +75,8 @@ void KinetoDocument::write_end(std::string& json) {
   }
   if (json.ends_with(",\n")) json.resize(json.size() - 2);
   json += "\n]";
-  if (part_ != nullptr) json += ",\n\"" + std::string(kSliceMember) + "\": " + part_->member();
+  if (part_ != nullptr)
+    json += ",\n\"" + std::string(analyses::kSliceMember) + "\": " + part_->member();
   json += "}\n";
 }
 

@@ -35,7 +35,7 @@ class RowSizeSink {
 /// A document that has a part of the rows.
 struct KinetoPart {
   const RowSelection& selection;
-  /// JSON of the member kSliceMember, asked for when all rows are written.
+  /// JSON of the member `tbtrace_slice`, asked for when all rows are written.
   std::function<std::string()> member;
   RowSizeSink* sizes = nullptr;
   // Counted while rows are written.

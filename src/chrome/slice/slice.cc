@@ -8,11 +8,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <tbtrace/slice.h>
 #include <tbtrace/steps.h>
 
+#include "analyses/recording/sliced.h"
 #include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
 #include "base/time_ranges.h"
@@ -52,6 +54,16 @@ class DiscardedText final : public io::ByteSink {
   std::uint64_t bytes_ = 0;
 };
 
+template <typename Texts>
+std::string joined(const Texts& texts) {
+  std::string all;
+  for (const std::string_view text : texts) {
+    if (!all.empty()) all += ", ";
+    all += text;
+  }
+  return all;
+}
+
 class Slice {
  public:
   Slice(const std::string& path, const SliceOptions& options) : path_(path), options_(options) {}
@@ -83,23 +95,22 @@ class Slice {
   const Trace& trace() const { return converter_->trace(); }
 
   Status choose_time(Selected& wanted) {
-    const int choices =
-        (options_.steps ? 1 : 0) + (options_.slowest_step ? 1 : 0) + (options_.time ? 1 : 0);
-    if (choices > 1) {
-      return {StatusCode::invalid_argument, "choose steps, the slowest step or a time"};
-    }
-    if (options_.time) {
+    if (const auto* const time = std::get_if<SliceTime>(&options_.part)) {
       const std::int64_t window = trace().window_start_ns();
-      wanted.host = {bounded_sum(window, options_.time->start_ns),
-                     bounded_sum(window, options_.time->end_ns)};
+      const std::int64_t end = bounded_sum(trace().window_end_ns(), 1);  // what ends with it, too
+      wanted.host = {bounded_sum(window, time->start_ns),
+                     std::min(end, bounded_sum(window, time->end_ns))};
       wanted.devices = wanted.host;
       return {};
     }
-    std::optional<StepRange> steps = options_.steps;
-    if (options_.slowest_step) {
+    std::optional<StepRange> steps;
+    if (const auto* const chosen = std::get_if<StepRange>(&options_.part)) steps = *chosen;
+    if (std::holds_alternative<SliceSlowestStep>(options_.part)) {
       const StepBreakdown breakdown = step_breakdown(trace(), {.keep_tail_steps = true});
       if (!breakdown.has_steps()) {
-        return analyses::no_such_steps({}, std::nullopt, breakdown.why_no_steps);
+        return {
+            StatusCode::invalid_argument,
+            "the trace has no steps, so none of them is the slowest. " + breakdown.why_no_steps};
       }
       const auto slowest = std::ranges::max_element(breakdown.steps, {}, &StepTime::duration_ns);
       steps = StepRange{slowest->number, slowest->number};
@@ -145,7 +156,7 @@ class Slice {
     KinetoDocument document(trace(), false, text, &part);
     const Result<Changes> written = converter_->write(document, text);
     if (!written.ok()) return written.status();
-    constexpr std::uint64_t kMember = 4096;  // kSliceMember
+    constexpr std::uint64_t kMember = 4096;  // `tbtrace_slice`
     const std::uint64_t fixed = text.bytes() - part.bytes + kMember;
     const auto fits = [&](const RowSelection& selection) {
       return fixed + sizes.total(selection) <= options_.most_bytes;
@@ -211,6 +222,16 @@ class Slice {
     report.bytes = part.bytes;
   }
 
+  /// The kinds that are left out, here or when the whole was made: `frames, memory`.
+  std::string without() const {
+    std::vector<std::string_view> kinds;
+    for (std::size_t number = 0; number < kSliceKinds; ++number) {
+      const std::string_view kind = slice_kind_name(static_cast<SliceKind>(number));
+      if (!options_.kinds[number] || analyses::was_left_out(trace(), kind)) kinds.push_back(kind);
+    }
+    return joined(kinds);
+  }
+
   /// docs/formats/slice.md.
   std::string member(const SliceReport& report) const {
     std::string json;
@@ -229,20 +250,8 @@ class Slice {
     out.begin_array();
     for (const std::int64_t step : report.steps) out.integer(step);
     out.end_array();
-    if (!options_.threads.empty()) {
-      out.key("threads");
-      out.begin_array();
-      for (const std::string& thread : options_.threads) out.text(thread);
-      out.end_array();
-    }
-    if (options_.kinds != kAllSliceKinds) {
-      out.key("kinds");
-      out.begin_array();
-      for (std::size_t kind = 0; kind < kSliceKinds; ++kind) {
-        if (options_.kinds[kind]) out.text(slice_kind_name(static_cast<SliceKind>(kind)));
-      }
-      out.end_array();
-    }
+    if (!options_.threads.empty()) out.member("threads", joined(options_.threads));
+    if (const std::string kinds = without(); !kinds.empty()) out.member("without", kinds);
     if (options_.accepts_name) out.member("name", options_.name_pattern);
     out.key("events");
     out.integer(report.events);
@@ -251,7 +260,7 @@ class Slice {
     out.key("cut");
     out.integer(report.cut);
     // Of a slice of a slice.
-    if (const auto before = trace().metadata().find(kSliceMember);
+    if (const auto before = trace().metadata().find(analyses::kSliceMember);
         before != trace().metadata().end()) {
       std::string strict;
       if (wire::append_strict_json(strict, before->second, true)) {

@@ -35,7 +35,7 @@ class SliceTest : public testing::Test {
 };
 
 TEST_F(SliceTest, SaysWhatItWrote) {
-  const Result<SliceReport> report = slice_trace(input, output, {.slowest_step = true});
+  const Result<SliceReport> report = slice_trace(input, output, {.part = SliceSlowestStep()});
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_THAT(report->steps, ElementsAre(2));
   EXPECT_EQ(report->events, 1U);
@@ -44,7 +44,8 @@ TEST_F(SliceTest, SaysWhatItWrote) {
   ASSERT_TRUE(report->time);
   EXPECT_EQ(report->time->start_ns, 100'000);
   EXPECT_EQ(report->time->end_ns, 190'000);
-  EXPECT_THAT(fixtures::read_whole_file(output), HasSubstr(kSliceMember));
+  EXPECT_THAT(fixtures::read_whole_file(output),
+              HasSubstr("\"tbtrace_slice\": {\"version\": 1, \"source\": \"trace.json\""));
 }
 
 TEST_F(SliceTest, KindsHaveNames) {
@@ -52,22 +53,24 @@ TEST_F(SliceTest, KindsHaveNames) {
   EXPECT_EQ(slice_kind_name(SliceKind::other), "other");
 }
 
-TEST_F(SliceTest, OneTimeIsChosen) {
+TEST_F(SliceTest, OfATimeKeepsWhatIsOpenThen) {
   const Result<SliceReport> report =
-      slice_trace(input, output, {.steps = StepRange{1, 1}, .slowest_step = true});
-  EXPECT_EQ(report.status().code(), StatusCode::invalid_argument);
+      slice_trace(input, output, {.part = SliceTime{120'000, 210'000}});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->events, 2U);
+  EXPECT_EQ(report->cut, 2U);
 }
 
 TEST_F(SliceTest, CanBeCancelled) {
   const Result<SliceReport> report = slice_trace(
-      input, output, {.slowest_step = true, .on_progress = [](auto, auto) { return false; }});
+      input, output, {.part = SliceSlowestStep(), .on_progress = [](auto, auto) { return false; }});
   EXPECT_EQ(report.status().code(), StatusCode::cancelled);
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST_F(SliceTest, AFullDiskIsAFailure) {
   const Result<SliceReport> report =
-      slice_trace(input, "/dev/full", {.slowest_step = true, .overwrite = true});
+      slice_trace(input, "/dev/full", {.part = SliceSlowestStep(), .overwrite = true});
   EXPECT_EQ(report.status().code(), StatusCode::unwritable_output);
 }
 

@@ -2,6 +2,7 @@
 
 #include <tbtrace/analysis_context.h>
 
+#include "analyses/recording/sliced.h"
 #include "trace/call_tree.h"
 
 namespace tbtrace {
@@ -82,10 +83,21 @@ Contents contents_of(const Trace& trace) {
   return found;
 }
 
+/// The kind of rows that has the data of an option, as slices name it; arguments go with operators.
+std::string_view kind_with(RecordedOption option) {
+  return option == RecordedOption::record_shapes    ? "operators"
+         : option == RecordedOption::profile_memory ? "memory"
+                                                    : "frames";
+}
+
+bool was_left_out(const Trace& trace, const RecordedOptionState& state) {
+  return !state.has_data && analyses::was_left_out(trace, kind_with(state.option));
+}
+
 bool has(const Trace& trace, Argument argument) { return !trace.argument(argument).empty(); }
 
 void set_data(const Trace& trace, const Contents& contents, RecordedOptionState& state) {
-  // Without the argument nobody can tell.
+  // Only the argument tells.
   const auto argument_of = [](RecordedOption option) {
     return option == RecordedOption::record_shapes  ? Argument::input_dims
            : option == RecordedOption::with_modules ? Argument::module_hierarchy
@@ -110,6 +122,7 @@ void set_data(const Trace& trace, const Contents& contents, RecordedOptionState&
       state.has_data = contents.has_module || has(trace, Argument::module_hierarchy);
       break;
   }
+  if (was_left_out(trace, state)) state.could_have_data = false;
 }
 
 std::string lost_text(const RecordedOptionState& state) {
@@ -159,6 +172,7 @@ std::vector<std::string> recorded_lines(std::span<const RecordedOptionState> sta
 
 std::string missing_data_text(const Trace& trace, RecordedOption option) {
   const RecordedOptionState state = recorded_option(trace, option);
+  if (was_left_out(trace, state)) return analyses::left_out_text(trace, kind_with(option));
   if (state.is_lost()) return lost_text(state);
   return std::string(state.how_to_record);
 }
@@ -168,6 +182,7 @@ std::string missing_modules_text(const Trace& trace) {
   const RecordedOptionState& stacks = states[static_cast<std::size_t>(RecordedOption::with_stack)];
   const RecordedOptionState& modules =
       states[static_cast<std::size_t>(RecordedOption::with_modules)];
+  if (was_left_out(trace, modules)) return analyses::left_out_text(trace, "frames");
   if (stacks.is_lost()) return lost_text(stacks);
   if (has(trace, Argument::call_stack) && !contents_of(trace).has_frame) {
     return "its call stacks are of a torch that did not record modules (before 1.12); record with "
