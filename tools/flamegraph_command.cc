@@ -203,9 +203,13 @@ Status write_graph(const Result<StackTree>& stacks, const std::string& input,
   if (!stacks.ok()) return stacks.status();
   if (stacks->total() == 0) {
     const bool is_part = graph.stacks.steps || !graph.stacks.thread.empty();
-    console.warning(subject_of(input), "no stack has any " + graph.stacks.weight +
-                                           (is_part ? " in the chosen part" : "") +
-                                           ", so the flame graph is empty; try another --weight");
+    console.warning(subject_of(input),
+                    graph.stacks.weight == kSnapshotWeight
+                        ? "nothing was allocated at that moment, so the flame graph is empty; "
+                          "choose another with --at"
+                        : "no stack has any " + graph.stacks.weight +
+                              (is_part ? " in the chosen part" : "") +
+                              ", so the flame graph is empty; try another --weight");
   }
   return write_stacks(*stacks, graph, output_of(standard), standard.overwrite);
 }

@@ -22,6 +22,11 @@ bool is_its_pool(const DeviceReplay& replay, const Failure& failure, const Reser
   return range.pool == 0 || range.pool == (named == 0 ? SnapshotData::kDefaultPool : named);
 }
 
+/// A free piece would have served the request, had it been of that pool.
+bool has_room(const Failure& failure) {
+  return failure.largest_usable_bytes.value_or(0) >= failure.asked_bytes;
+}
+
 void take_reserved(const DeviceReplay& replay, Failure& failure) {
   const auto memory = reserved_memory(replay, failure.place);
   if (!memory) return;
@@ -39,7 +44,9 @@ void take_reserved(const DeviceReplay& replay, Failure& failure) {
       if (is_private) in_private += gap.size;
     } else if (range.stream != stream) {
       of_streams += gap.size;
-    } else if (could_use(replay, failure, range)) {
+    } else {
+      failure.own_free_bytes += gap.size;
+      if (!could_use(replay, failure, range)) continue;
       usable += gap.size;
       largest_usable = std::max(largest_usable, gap.size);
     }
@@ -58,12 +65,14 @@ void take_reserved(const DeviceReplay& replay, Failure& failure) {
   failure.private_free_bytes = in_private;
   failure.other_streams_free_bytes = of_streams;
   const std::int64_t missing = segment_bytes(failure.asked_bytes) - failure.device_free_bytes;
-  if (missing <= 0) return;  // the device had room, so something else was in the way
-  failure.cause = usable >= missing ? FailureCause::fragmented
-                  : usable + of_streams + failure.pending_bytes >= missing
+  // There was room, so something else was in the way.
+  if (missing <= 0 || has_room(failure)) return;
+  const std::int64_t own = failure.own_free_bytes;
+  failure.cause = own >= missing ? FailureCause::fragmented
+                  : own + of_streams + failure.pending_bytes >= missing
                       ? FailureCause::other_streams
-                  : usable + in_private >= missing ? FailureCause::private_pools
-                                                   : FailureCause::full;
+                  : own + in_private >= missing ? FailureCause::private_pools
+                                                : FailureCause::full;
 }
 
 }  // namespace
@@ -127,10 +136,18 @@ std::string advice_on(const Failure& failure) {
       return "free memory is in private pools (CUDA graphs, MemPool), which keep theirs as long as "
              "they live: let graphs share a pool, or delete those that are not used";
     case FailureCause::full:
+      if (failure.asked_bytes > failure.device_free_bytes + failure.reserved_bytes.value_or(0)) {
+        return "what was asked for is more than all that the allocator had reserved and the device "
+               "had free: the request itself has to become smaller";
+      }
       return "no setting of the allocator helps: what is allocated has to become smaller, the "
              "largest holders first";
     case FailureCause::unknown:
       break;
+  }
+  if (has_room(failure)) {
+    return "a free piece of that size was there, so the request was of another pool (CUDA graphs, "
+           "MemPool), which the file does not say";
   }
   return failure.reserved_bytes
              ? "the device had room for it; look for a limit of the process "

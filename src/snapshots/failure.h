@@ -17,7 +17,8 @@ enum class FailureCause : std::uint8_t {
   fragmented,     ///< enough is free for the request, in pieces that are too small
   other_streams,  ///< enough is free or about to be free, on other streams
   private_pools,  ///< enough is free in private pools
-  unknown,        ///< the file does not say what was reserved, or the device had room
+  /// The file does not say what was reserved; or the device or a free piece had room for it.
+  unknown,
 };
 std::string_view cause_name(FailureCause cause);
 
@@ -34,6 +35,8 @@ struct Failure {
   /// Of the same pool, stream and class of sizes as the request.
   std::optional<std::int64_t> usable_free_bytes = {};
   std::optional<std::int64_t> largest_usable_bytes = {};
+  /// Of the same pool and stream, whatever the class of sizes.
+  std::int64_t own_free_bytes = 0;
   std::optional<std::int64_t> private_reserved_bytes = {};
   std::optional<std::int64_t> private_free_bytes = {};
   std::optional<std::int64_t> other_streams_free_bytes = {};

@@ -115,7 +115,9 @@ std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
     while (since + 1 < at_ends.size() && at_ends[since] == at_ends[since + 1]) ++since;
     growth.since_step = static_cast<std::int64_t>(since + 1);
     for (std::size_t each = 1; each < at_ends.size(); ++each) {
-      growth.rises += at_ends[each] > at_ends[each - 1] ? 1 : 0;
+      growth.last_rise = at_ends[each] - at_ends[each - 1];
+      growth.rises += growth.last_rise > 0 ? 1 : 0;
+      growth.falls += growth.last_rise < 0 ? 1 : 0;
     }
     if (growth.last_bytes > growth.first_bytes) all.push_back(std::move(growth));
   }

@@ -27,6 +27,16 @@ struct Growth {
   std::int64_t rises = 0;  ///< steps at whose end there was more than before
   std::int64_t steps = 0;
   std::int64_t since_step = 0;  ///< from 1 on: the first after which it never fell, and rose
+  std::int64_t falls = 0;       ///< steps at whose end there was less than before
+  std::int64_t last_rise = 0;   ///< by how much the last step differs from the one before
+
+  /// It goes on: four steps or more, of which most rose, also the last one, and none fell. What is
+  /// allocated once, or freed every few steps, is no leak.
+  bool is_steady() const {
+    constexpr std::int64_t kLeast = 4;
+    return steps >= kLeast && rises * 2 > steps - 1 && falls == 0 && last_rise > 0 &&
+           per_step_bytes > 0;
+  }
 };
 
 /// Those that hold more at the end of the last step than of the first, the fastest first.

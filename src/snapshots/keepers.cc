@@ -23,12 +23,18 @@ std::vector<Keeper> keepers_of(const DeviceReplay& replay, const ReservedMemory&
   std::map<std::string, Keeper> by_line;
   for (std::size_t range = 0; range < free.size(); ++range) {
     if (free[range] == 0 || !counts(memory.ranges[range])) continue;
-    const Allocation* const largest = keeper_of(replay, memory, range);
-    if (largest == nullptr) continue;
-    Keeper& keeper = by_line[grouping.line(*largest)];
+    std::map<std::string, std::int64_t> held;  // by line
+    for (const std::uint32_t each : memory.allocations[range]) {
+      const Allocation& allocation = replay.allocations()[each];
+      held[grouping.line(allocation)] += replay.size(allocation);
+    }
+    const auto most =
+        std::ranges::max_element(held, {}, [](const auto& line) { return line.second; });
+    if (most == held.end()) continue;
+    Keeper& keeper = by_line[most->first];
     ++keeper.segments;
     keeper.free_bytes += free[range];
-    keeper.bytes += replay.size(*largest);
+    keeper.bytes += most->second;
   }
   std::vector<Keeper> keepers;
   for (auto& [line, keeper] : by_line) {

@@ -20,7 +20,7 @@ namespace tbtrace::snapshots {
 const Allocation* keeper_of(const DeviceReplay& replay, const ReservedMemory& memory,
                             std::size_t range);
 
-/// A line whose blocks are the largest in segments.
+/// A line whose blocks take most of what is allocated in segments.
 struct Keeper {
   std::string line;
   std::int64_t segments = 0;

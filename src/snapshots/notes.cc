@@ -61,11 +61,12 @@ std::string moment_sentence(const DeviceReplay& replay, const ChosenMoment& chos
 }
 
 /// Who keeps segments, of a request that failed for fragmentation.
-std::string keeper_sentence(const Keeper& keeper) {
+std::string keeper_sentence(const Keeper& keeper, std::int64_t free_bytes) {
   const bool is_one = keeper.segments == 1;
   return "Blocks of " + keeper.line + " (" + bytes_text(keeper.bytes) + " in all) keep " +
          std::to_string(keeper.segments) + (is_one ? " segment" : " segments") + " with " +
          bytes_text(keeper.free_bytes) + " free" + (is_one ? "" : " in pieces") +
+         (keeper.free_bytes < free_bytes ? ", of " + bytes_text(free_bytes) : "") +
          ": allocate them before what comes and goes, or free them.";
 }
 
@@ -107,13 +108,17 @@ std::vector<std::string> failure_sentences(const DeviceReplay& replay, Origins& 
     }
     sentences.push_back(held + ".");
   }
-  constexpr std::string_view kWhy[] = {"The memory was full: ", "The memory was fragmented: ",
-                                       "Free memory belonged to other streams: ",
-                                       "Free memory was in private pools: ", "Why is not known: "};
+  constexpr std::string_view kWhy[] = {
+      "The memory was full: ", "The memory was fragmented: ",
+      "Free memory belonged to other streams, or waited for them: ",
+      "Free memory was in private pools: ", "Why is not known: "};
   sentences.push_back(std::string(kWhy[static_cast<std::size_t>(failure.cause)]) +
                       advice_on(failure) + ".");
-  if (const auto keeper = keeper_at(replay, failure, grouping)) {
-    sentences.push_back(keeper_sentence(*keeper));
+  // One of many lines that keep as much each is not who keeps the memory.
+  const std::int64_t usable = failure.usable_free_bytes.value_or(0);
+  if (const auto keeper = keeper_at(replay, failure, grouping);
+      keeper && keeper->free_bytes >= usable / 3) {
+    sentences.push_back(keeper_sentence(*keeper, usable));
   }
   if (failure.cause == FailureCause::private_pools) {
     constexpr std::size_t kPools = 3;
@@ -231,11 +236,11 @@ std::vector<std::string> memory_snapshot_sentences(const MemorySnapshot& snapsho
     }
     const StepEnds steps = step_ends(replay, origins);
     const std::vector<Growth> growth = growth_of(replay, grouping, steps);
-    if (!growth.empty() && growth[0].per_step_bytes > 0) {
-      sentences.push_back(
-          device_text(replay) + " grows by " + bytes_text(growth[0].per_step_bytes) +
-          " per step at " + *growth[0].key.line + ", since step " +
-          std::to_string(growth[0].since_step) + " of " + std::to_string(growth[0].steps) + ".");
+    if (const auto leak = std::ranges::find_if(growth, &Growth::is_steady); leak != growth.end()) {
+      sentences.push_back(device_text(replay) + " grows by " + bytes_text(leak->per_step_bytes) +
+                          " per step at " + *leak->key.line + ", since step " +
+                          std::to_string(leak->since_step) + " of " + std::to_string(leak->steps) +
+                          ".");
     }
     add_limits(replay, sentences);
   }

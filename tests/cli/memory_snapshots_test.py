@@ -216,6 +216,48 @@ class MemorySnapshots(unittest.TestCase):
         self.assertEqual((row["cause"], row["private_reserved_bytes"], row["private_free_bytes"]),
                          ("private_pools", 100 * MIB, 100 * MIB))
 
+    def test_a_free_piece_that_would_have_served_is_of_another_pool(self):
+        """The device has no room, and a piece of 60 MiB is free for 30 MiB: the file does not name the request's pool."""
+        free = block(START + 40 * MIB, 60 * MIB) | {"state": "inactive"}
+        path = self.written(of_one_segment([block(START, 40 * MIB), free], [entry("alloc", START, 40 * MIB, 1),
+                                                                           entry("oom", MIB, 30 * MIB, 2)]))
+        row, = self.rows(path, "--view", "oom")
+        self.assertEqual((row["cause"], row["largest_usable_bytes"]), ("unknown", 60 * MIB))
+        self.assertIn("of another pool", row["advice"])
+
+    def test_a_request_that_is_too_large_is_said_to_be(self):
+        allocator = model.Allocator(capacity=100 * MIB)
+        allocator.free(allocator.alloc(50 * MIB))
+        with self.assertRaises(model.OutOfMemory):
+            allocator.alloc(300 * MIB)
+        row = self.rows(self.written(model.snapshot([allocator])), "--view", "oom")[0]
+        self.assertEqual(row["cause"], "full")
+        self.assertIn("the request itself has to become smaller", row["advice"])
+
+    def test_small_segments_with_free_memory_are_fragmented(self):
+        allocator = model.Allocator(capacity=100 * MIB)
+        small = [allocator.alloc(MIB // 2, frames=[model.frame("/p/s.py", 1, "small")]) for _ in range(160)]
+        for number, address in enumerate(small):
+            if number % 4:
+                allocator.free(address)
+        with self.assertRaises(model.OutOfMemory):
+            allocator.alloc(60 * MIB)
+        row = self.rows(self.written(model.snapshot([allocator])), "--view", "oom")[0]
+        self.assertEqual((row["cause"], row["free_bytes"], row["usable_free_bytes"]), ("fragmented", 60 * MIB, 0))
+
+    def test_what_is_allocated_once_or_now_and_then_is_no_leak(self):
+        for name, sizes in (("once", (0, 100, 0, 0, 0, 0)), ("at the beginning", (10, 10, 10, 10, 0, 0)),
+                            ("few steps", (0, 10, 10)), ("in turns", (10, 10, -20, 10, 10, 10))):
+            allocator, held = model.Allocator(), []
+            for step, size in enumerate(sizes):
+                allocator.annotate(f"ProfilerStep#{step}", "START")
+                held += [allocator.alloc(MIB, frames=[model.frame("/p/a.py", 1, "keep")]) for _ in range(max(size, 0))]
+                for _ in range(-min(size, 0)):
+                    allocator.free(held.pop())
+                allocator.annotate(f"ProfilerStep#{step}", "END")
+            path = self.written(model.snapshot([allocator]), name.replace(" ", "_") + ".pickle")
+            self.assertNotIn("grows by", self.run_program("summary", path).stdout, name)
+
     def training(self, leak=0, steps=8, keeps=None):
         """Parameters, optimizer states, activations and a leak, on known lines. `keeps`: "activation", of which a
         closure keeps one a step, or "gradient", none of which is freed and each new."""
