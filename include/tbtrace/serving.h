@@ -41,7 +41,8 @@ struct ServingPhase {
   std::optional<std::int64_t> tokens;
   std::int64_t kernel_ns = 0;         ///< a kernel ran, as a mean over the devices; of all steps
   std::int64_t communication_ns = 0;  ///< communication, while no other kernel and no memcpy ran
-  /// From the end of the step before, of any kind; nullopt if there is none before these.
+  std::int64_t gap_ns = 0;  ///< from the ends of the steps before, of any kind, to these; in all
+  /// The median of these gaps; nullopt if there is no step before these.
   std::optional<std::int64_t> gap_median_ns;
   std::int64_t host_median_ns = 0;  ///< the step's range on the host
   std::uint64_t launches = 0;       ///< calls that launched work; a graph is launched by one call
@@ -50,7 +51,8 @@ struct ServingPhase {
   std::int64_t kernel_total_ns = 0;   ///< its time
   std::int64_t kernels_total_ns = 0;  ///< of all kernels, each counted
 
-  /// `tokens` by `duration_ns`; nullopt without either.
+  /// `tokens` by `duration_ns` and `gap_ns`, in which the engine prepares these steps; nullopt
+  /// without tokens or time.
   std::optional<double> tokens_per_s() const;
   double gpu_utilization() const;  ///< `kernel_ns` by `duration_ns`, 0 to 1
 };

@@ -220,6 +220,7 @@ def expected(server, by_batch):
             "gap_median_ns": 1000 * statistics.median_low(gaps) if gaps else None,
             "host_median_ns": 1000 * statistics.median_low([step.end - step.start for step in steps]),
             "launches_per_step": len(launches) / len(group), "launch_mean_ns": 1000 * sum(launches) / len(launches),
+            "tokens_per_s": sum(step.tokens for step in steps) * 1e6 / (sum(durations) + sum(gaps)) if known else None,
             "gpu_utilization": sum(busy for *_, busy in group) / sum(durations)}
     return rows
 

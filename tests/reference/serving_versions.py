@@ -7,14 +7,15 @@ Ranks run the same iterations and wait for each other in a custom all-reduce tha
 requests, and one of: nothing else, a slower host of one rank, a slower host of all, slower kernels of one rank, slower
 kernels of all, or a slower all-reduce. What `diff` names has to be that; if nothing changed, no phase may take longer.
 Half of the pairs with a slower rank are the traces of another rank alone, which only shows that it may wait. The last
-line is 'N passed, N failed'. There are 36 pairs, or as many as TBTRACE_RANDOM_PERCENT says.
+line is 'N passed, N failed'. There are 42 pairs, or as many as TBTRACE_RANDOM_PERCENT says.
 """
 import json
 import subprocess
 
 from rounds import run_rounds
 
-CHANGES = ["nothing", "host of a rank", "host of all", "kernels of a rank", "kernels of all", "all-reduce"]
+CHANGES = ["nothing", "host of a rank", "host of all", "kernels of a rank", "kernels of all", "all-reduce",
+           "between steps"]
 LAUNCHES = 12
 HOST = "node"
 
@@ -73,7 +74,7 @@ class Version:
             end = max(host + device)
             for rank in range(self.ranks):
                 self.add(rank, "user_annotation", name, now, end, 7, {})
-            now = end + self.rng.uniform(28, 32)
+            now = end + self.rng.uniform(28, 32) + (400 if self.changed == "between steps" else 0)
 
     def write(self, folder, only=None):
         folder.mkdir()
@@ -96,7 +97,8 @@ def wanted_words(changed, rank, only):
             "host of all": (["the host is late", "for a launch instead of"], ["wait for rank"]),
             "kernels of a rank": ([name, "kernels take"], ["host is late"]),
             "kernels of all": (["in other kernels"], ["wait for rank", "host is late"]),
-            "all-reduce": (["more communication, on all ranks"], ["wait for rank"])}[changed]
+            "all-reduce": (["more communication, on all ranks"], ["wait for rank"]),
+            "between steps": (["lies between the steps"], ["wait for rank", "host is late"])}[changed]
 
 
 def problem_of(tbtrace, folder, changed, rank, only):
@@ -113,7 +115,7 @@ def problem_of(tbtrace, folder, changed, rank, only):
     there, not_there = wanted_words(changed, rank, only)
     if not all(text in why for text in there) or any(text in why for text in not_there):
         return f"it says: {why}"
-    return None if answer["step"]["change"] > 0.02 else f"the step changes by {answer['step']['change']}"
+    return None if answer["step"]["change"] > 0.02 or changed == "between steps" else f"the step changes by {answer['step']['change']}"
 
 
 def problem_of_pair(tbtrace, folder, rng, number):
@@ -127,4 +129,4 @@ def problem_of_pair(tbtrace, folder, rng, number):
     return problem and f"{changed}, rank {rank} of {ranks}, only {only}: {problem}"
 
 
-run_rounds(__doc__, "pair", 36, problem_of_pair)
+run_rounds(__doc__, "pair", 42, problem_of_pair)

@@ -22,7 +22,8 @@
 namespace tbtrace::analyses {
 namespace {
 
-constexpr std::size_t kMostPhases = 8;  // of a trace
+constexpr std::size_t kMostKept = 256;  // of a trace, by time
+constexpr std::size_t kMostPhases = 8;  // that are shown
 /// Batches are the same if no kind has a share of the steps that differs by more.
 constexpr double kSameShare = 0.005;
 
@@ -43,11 +44,17 @@ std::string tokens_text(std::int64_t tokens) {
   return last == 1 ? "1" : fmt::format("{} to {}", last / 2 + 1, last);
 }
 
+std::string counted(const std::string& count, std::string_view what) {
+  return count + " " + std::string(what) + (count == "1" ? "" : "s");
+}
+
 std::string key_of(const IterationFacts& facts) {
   std::string key(iteration_kind_name(facts.kind));
   const bool reads = facts.kind == IterationKind::prefill || facts.kind == IterationKind::mixed;
-  if (reads && facts.tokens) return key + " of " + tokens_text(*facts.tokens) + " tokens";
-  if (facts.requests) return key + " of " + requests_text(*facts.requests) + " requests";
+  if (reads && facts.tokens) return key + " of " + counted(tokens_text(*facts.tokens), "token");
+  if (facts.requests) {
+    return key + " of " + counted(requests_text(*facts.requests), "request");
+  }
   return key;
 }
 
@@ -68,8 +75,11 @@ RunFigures with_counts(const RunFigures& run, const std::map<std::string, std::s
     WideInteger own = 0;
     for (const std::int64_t ns : phase.step_ns) own += ns;
     WideInteger taken = 0;
+    // As many quantiles: of one step the median, so that a cold first one does not stand for all.
+    std::vector<std::int64_t> sorted = phase.step_ns;
+    std::ranges::sort(sorted);
     for (std::size_t at = 0; at < count; ++at) {
-      made.step_ns.push_back(phase.step_ns[at * phase.step_ns.size() / count]);
+      made.step_ns.push_back(sorted[(2 * at + 1) * sorted.size() / (2 * count)]);
       taken += made.step_ns.back();
     }
     const double times = own == 0 ? 0 : static_cast<double>(taken) / static_cast<double>(own);
@@ -168,8 +178,10 @@ struct RankMeans {
   double communication = 0;  ///< exposed
   double computing = 0;
   double idle = 0;  ///< neither, with the gap before the step
+  double gap = 0;   ///< before the step
   double host = 0;
-  double launch = 0;
+  double launch = 0;    ///< of a call
+  double launches = 0;  ///< calls
 
   explicit RankMeans(const RunPhaseRank& of) : rank(&of) {
     const double steps = static_cast<double>(std::max<std::uint64_t>(of.steps, 1));
@@ -178,7 +190,9 @@ struct RankMeans {
     idle = (static_cast<double>(of.duration_ns) + static_cast<double>(of.gap_ns) -
             static_cast<double>(of.kernel_ns)) /
            steps;
+    gap = static_cast<double>(of.gap_ns) / steps;
     host = static_cast<double>(of.host_ns) / steps;
+    launches = static_cast<double>(of.launches) / steps;
     if (of.launches > 0) {
       launch = static_cast<double>(of.launch_ns) / static_cast<double>(of.launches);
     }
@@ -243,12 +257,22 @@ std::string host_text(const SideMeans& before, const RankMeans& now) {
   return text;
 }
 
-/// A late host is the cause only if it is seen to need more.
-std::string why_idle(const SideMeans& before, const RankMeans& now) {
-  const std::string host = host_text(before, now);
-  return host.empty() ? "; its host needs no longer than before, so see why the GPU was idle in "
-                        "both traces"
-                      : ", since the host is late: it needs " + host;
+/// A late host is the cause only of what it is seen to need more.
+std::string why_idle(const SideMeans& before, const RankMeans& now, double idle) {
+  constexpr double kMost = 0.5;
+  const std::int64_t rank = now.rank->rank;
+  const auto more = [&](double RankMeans::*member) {
+    return std::max(now.*member - before.of_rank(rank, member), 0.0);
+  };
+  const double host = std::max(more(&RankMeans::host), more(&RankMeans::launch) * now.launches);
+  if (const std::string needs = host_text(before, now); host >= kMost * idle && !needs.empty()) {
+    return ", since the host is late: it needs " + needs;
+  }
+  const double gap = more(&RankMeans::gap);
+  if (gap >= kMost * idle) {
+    return "; " + ms(gap) + " of that lies between the steps, so see what the host did there";
+  }
+  return "; its host needs hardly longer than before, so see why the GPU was idle in both traces";
 }
 
 /// What explains that steps take longer.
@@ -273,7 +297,7 @@ std::string cause_of(const SideMeans& before, const SideMeans& now, double chang
     const std::string waits =
         more + fmt::format(", in which ranks wait for {}", rank_text(*last.rank));
     if (idle >= kMost * change) {
-      return waits + ", whose GPU is idle for " + ms(idle) + " more" + why_idle(before, last);
+      return waits + ", whose GPU is idle for " + ms(idle) + " more" + why_idle(before, last, idle);
     }
     if (computing >= kMost * change)
       return waits + ", whose kernels take " + ms(computing) + " more";
@@ -294,7 +318,7 @@ std::string cause_of(const SideMeans& before, const SideMeans& now, double chang
     }
   }
   if (idle >= kMost * change) {
-    return "for " + ms(idle) + " of it the GPU is idle" + why_idle(before, *most);
+    return "for " + ms(idle) + " of it the GPU is idle" + why_idle(before, *most, most_idle);
   }
   if (computing >= kMost * change)
     return ms(computing) + " of it is in other kernels than those that communicate";
@@ -337,7 +361,7 @@ std::vector<StepsOfPhase> steps_of_phases(const Trace& trace, const StepBreakdow
   }
   std::ranges::stable_sort(phases, std::ranges::greater(),
                            [](const StepsOfPhase& phase) { return phase.sums.duration_ns; });
-  if (phases.size() > kMostPhases) phases.resize(kMostPhases);
+  if (phases.size() > kMostKept) phases.resize(kMostKept);
   return phases;
 }
 
@@ -359,11 +383,13 @@ EqualBatches with_equal_batches(std::span<const RunFigures> base,
   }
   if (without == counts.size()) return {};
   if (without > 0) {
-    return {.base = {},
-            .changed = {},
-            .note =
-                "one side does not say what was in the batches, so that steps of all kinds are "
-                "compared: baselines keep no kinds of steps; compare the traces"};
+    return {
+        .base = {},
+        .changed = {},
+        .note =
+            "one side does not say what was in the batches (it is not of an inference engine, or "
+            "a baseline, which keeps no kinds of steps), so that steps of all kinds are "
+            "compared"};
   }
   if (common.empty()) {
     return {.base = {},
@@ -444,6 +470,7 @@ std::vector<DiffPhase> phases_of(std::span<const RunFigures> base,
   std::ranges::stable_sort(phases, std::ranges::greater(), [](const DiffPhase& phase) {
     return std::abs(phase.change_ns.value_or(0)) * static_cast<double>(phase.base.steps);
   });
+  if (phases.size() > kMostPhases) phases.resize(kMostPhases);
   return phases;
 }
 

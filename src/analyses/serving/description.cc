@@ -72,7 +72,8 @@ constexpr PhaseColumn kColumns[] = {
         "tokens",
         "that the model processed in them, of speculative decoding also those that were rejected; "
         "null unless the names of all these steps say it"),
-    PhaseColumn::of<&ServingPhase::tokens_per_s>("tokens_per_s", "`tokens` by `duration_ns`", 7),
+    PhaseColumn::of<&ServingPhase::tokens_per_s>(
+        "tokens_per_s", "`tokens` by `duration_ns` and the gaps before these steps", 7),
     PhaseColumn::of<&ServingPhase::gpu_utilization>(
         "gpu_utilization",
         "share of the steps in which a kernel ran, 0 to 1; of several devices "

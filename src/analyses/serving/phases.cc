@@ -133,6 +133,7 @@ class Phases {
     if (number > 0) {
       const std::int64_t gap = step.start_ns - breakdown_.steps[number - 1].end_ns;
       phase.gaps.push_back(std::max<std::int64_t>(gap, 0));
+      add_bounded(row.gap_ns, phase.gaps.back());
     }
     add_bounded(row.duration_ns, step.duration_ns());
     WideInteger busy = 0;
@@ -153,8 +154,9 @@ class Phases {
 }  // namespace
 
 std::optional<double> ServingPhase::tokens_per_s() const {
-  if (!tokens || duration_ns == 0) return std::nullopt;
-  return static_cast<double>(*tokens) * 1e9 / static_cast<double>(duration_ns);
+  const double time_ns = static_cast<double>(duration_ns) + static_cast<double>(gap_ns);
+  if (!tokens || time_ns == 0) return std::nullopt;
+  return static_cast<double>(*tokens) * 1e9 / time_ns;
 }
 
 double ServingPhase::gpu_utilization() const { return share(kernel_ns, duration_ns); }

@@ -58,7 +58,7 @@ TEST(PhasesOfRuns, AreStepsOfNearlyTheSameWork) {
                               {"execute_context_1(1)_generation_0(0)", 9}})),
               ElementsAre("decode of 257 to 272 requests", "decode of 4 requests",
                           "decode of 5 to 8 requests", "decode of 57 to 64 requests",
-                          "prefill of 1 tokens", "prefill of 1025 to 2048 tokens"));
+                          "prefill of 1 token", "prefill of 1025 to 2048 tokens"));
   EXPECT_THAT(keys_of(run_of({{"ProfilerStep#1", 9}, {"ProfilerStep#2", 9}})), IsEmpty());
 }
 
@@ -66,6 +66,25 @@ TEST(PhasesOfRuns, HaveTheSumsOfTheirSteps) {
   RunPhaseRank sum{.rank = 1, .steps = 1, .duration_ns = 10};
   sum.add({.rank = 2, .steps = 2, .duration_ns = 5, .launches = 3});
   EXPECT_EQ(sum, (RunPhaseRank{.rank = 1, .steps = 3, .duration_ns = 15, .launches = 3}));
+}
+
+TEST(PhasesOfRuns, AColdFirstStepDoesNotStandForAllOfItsKind) {
+  const RunFigures base = run_of({{kDecode, 10}, {kPrefill, 90}, {kDecode, 10}, {kDecode, 10}});
+  const RunFigures changed =
+      run_of({{kPrefill, 900}, {kDecode, 10}, {kPrefill, 90}, {kPrefill, 90}, {kPrefill, 90}});
+  EXPECT_DOUBLE_EQ(diff({&base, 1}, {&changed, 1})->step.change, 0);
+}
+
+TEST(PhasesOfRuns, OfManyKindsAreAllCompared) {
+  std::vector<std::pair<std::string, int>> iterations;
+  for (int tokens = 1; tokens < 4000; tokens *= 2) {
+    iterations.emplace_back("execute_context_1(" + std::to_string(tokens) + ")_generation_0(0)", 9);
+  }
+  const RunFigures run = run_of(iterations);
+  EXPECT_EQ(run.phases.size(), 12U);
+  const Diff found = *diff({&run, 1}, {&run, 1});
+  EXPECT_EQ(found.batches, "");
+  EXPECT_EQ(found.phases.size(), 8U) << "the largest are shown";
 }
 
 TEST(PhasesOfRuns, OfOtherBatchesCountAsOftenAsInTheBase) {

@@ -84,7 +84,8 @@ TEST(ServingPhases, AreByKindAndBatch) {
   EXPECT_EQ(decode.duration_ns, 180 * kUs);
   EXPECT_EQ(decode.duration_median_ns, 90 * kUs);
   EXPECT_THAT(decode.tokens, Optional(16));
-  EXPECT_THAT(decode.tokens_per_s(), Optional(testing::DoubleEq(16 / 180e-6)));
+  EXPECT_EQ(decode.gap_ns, 20 * kUs);
+  EXPECT_THAT(decode.tokens_per_s(), Optional(testing::DoubleEq(16 / 200e-6)));
   EXPECT_DOUBLE_EQ(decode.gpu_utilization(), 61.0 / 180);
   EXPECT_EQ(decode.kernel_ns, (20 + 10 + 20 + 11) * kUs);
   EXPECT_EQ(decode.gap_median_ns, 10 * kUs);
