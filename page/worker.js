@@ -24,7 +24,7 @@ onmessage = async ({ data: { module, files, words, output } }) => {
     const page = FS.analyzePath(output).exists ? FS.readFile(output).buffer : null;
     postMessage({ code, page, lines }, page === null ? [] : [page]);
   } catch (error) {
-    postMessage({ code: -1, page: null, lines: [...lines, `the program stopped: ${error?.message ?? error}`] });
+    postMessage({ code: -1, page: null, lines: [...lines, `the program stopped: ${error?.message ?? "it may have needed more memory than a browser gives"}`] });
   }
 };
 

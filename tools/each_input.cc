@@ -42,7 +42,12 @@ Result<OutputFormat> output_format(const OptionParser& parser, bool has_folder) 
                                                       {"csv", TableFormat::csv},
                                                       {"json", TableFormat::json},
                                                       {"md", TableFormat::markdown}};
-  return OutputFormat{formats.at(format), format};
+  const auto found = formats.find(format);
+  if (found == formats.end()) {
+    return Status(StatusCode::invalid_argument,
+                  "--format " + format + " is not for these inputs; take text, csv, json or md");
+  }
+  return OutputFormat{found->second, format};
 }
 
 EachOutput::EachOutput(std::string_view verb, OutputFormat format, const StandardOptions& standard,

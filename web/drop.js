@@ -89,7 +89,10 @@ class DropPage {
   async ask(items, question) {
     this.begin();
     const name = items.map((item) => item.name).join(", ").slice(0, 200);
-    const progress = new ProgressBox(name, sizeOf(items), () => this.begin());
+    const progress = new ProgressBox(name, sizeOf(items), () => {
+      this.begin();
+      this.area.querySelector("input")?.focus();
+    });
     this.main.prepend(progress.element);
     try {
       const { files, words } = placed(items, question);

@@ -108,11 +108,28 @@ class ReportApp extends App {
     };
   }
 
+  /** @private */
+  traceNumber() {
+    const traces = this.index?.traces ?? [];
+    const wanted = Number(this.state.get("trace") ?? NaN);
+    return Number.isInteger(wanted) && wanted >= 0 && wanted < traces.length ? wanted : this.index?.first_trace ?? 0;
+  }
+
+  /**
+   * At first one that the input has: a memory snapshot beside a trace has no summary.
+   * @override
+   */
+  viewName() {
+    const name = super.viewName();
+    const sections = this.index?.traces[this.traceNumber()]?.sections ?? {};
+    if (this.state.get("view") || name === "ranks" || name in sections) return name;
+    return this.views.find((view) => view.name in sections)?.name ?? name;
+  }
+
   /** @override */
   chosen() {
     const traces = this.index?.traces ?? [];
-    const wanted = Number(this.state.get("trace") ?? NaN);
-    const number = Number.isInteger(wanted) && wanted >= 0 && wanted < traces.length ? wanted : this.index?.first_trace ?? 0;
+    const number = this.traceNumber();
     const trace = traces[number];
     if (!trace) return emptyBox("The page has no trace.");
     const view = this.viewName();

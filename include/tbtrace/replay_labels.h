@@ -28,8 +28,9 @@ struct LabelledReplays {
 /// The trace with labels, which kernels_table(), module_tree() and flame graphs show like those
 /// that a program gave: the module of the kernel at the same place in `source`, else its operator.
 /// All work of a step is compared with that of each step of the source, in the order of starts; if
-/// fewer than 95 % of the names of a step's replayed work are there in the same order, it gets no
-/// labels. Fails if one of the two was read without replay_label_arguments(), if the trace has
+/// fewer than 95 % of the names of a step's replayed work are there in the same order, or less than
+/// 80 % of the step there is here, it gets no labels. Work that may be at several places has the
+/// label that all of them have. Fails if one of the two was read without replay_label_arguments(), if the trace has
 /// labels of its own or no replays that can be told, or if nothing in the source was launched by
 /// operators.
 Result<LabelledReplays> label_replays(Trace trace, const Trace& source);

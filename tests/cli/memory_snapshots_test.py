@@ -245,6 +245,12 @@ class MemorySnapshots(unittest.TestCase):
         row = self.rows(self.written(model.snapshot([allocator])), "--view", "oom")[0]
         self.assertEqual((row["cause"], row["free_bytes"], row["usable_free_bytes"]), ("fragmented", 60 * MIB, 0))
 
+    def test_snapshots_are_not_compared_as_pages_or_pictures(self):
+        path = self.written(model.snapshot([self.training(steps=2)]))
+        for kind in ("html", "svg", "junit"):
+            done = self.run_program("diff", path, path, "--format", kind, code=2)
+            self.assertIn(f"--format {kind} is not for these inputs", done.stderr)
+
     def test_what_is_allocated_once_or_now_and_then_is_no_leak(self):
         for name, sizes in (("once", (0, 100, 0, 0, 0, 0)), ("at the beginning", (10, 10, 10, 10, 0, 0)),
                             ("few steps", (0, 10, 10)), ("in turns", (10, 10, -20, 10, 10, 10))):

@@ -19,6 +19,7 @@ import { allRows, cellOf, columnOf, isNumeric, matchingRows } from "./table.js";
  * @property {string[]} texts
  * @property {QueryCondition[]} conditions
  * @property {{columns: QueryColumn[], figures: QueryFigure[]} | null} group
+ * @property {string[]} hints what may have been meant by texts that no row has
  * @property {string[]} problems sentences; with any of them the query has no answer
  */
 
@@ -61,9 +62,11 @@ const unquoted = (text) => text.replaceAll("\"", "");
  */
 export function parseQuery(table, text) {
   /** @type {TableQuery} */
-  const query = { texts: [], conditions: [], group: null, problems: [] };
+  const query = { texts: [], conditions: [], group: null, hints: [], problems: [] };
   const group = /(?:^|\s)\|\s*by\s+([^]*)$/i.exec(text);
-  const rest = group ? text.slice(0, group.index) : text;
+  // `total > 1ms`, if there is such a column, is one word.
+  const rest = (group ? text.slice(0, group.index) : text).replaceAll(/([^\s"<>=!:|]+)\s*(>=|<=|!=|>|<|=)\s*(?=\S)/g,
+    (all, name, sign) => named(table, name.replace(/^-/, "")) === null ? all : name + sign);
   let words = "";
   const flush = () => {
     if (words.trim() !== "") query.texts.push(unquoted(words.trim()));
@@ -80,6 +83,9 @@ export function parseQuery(table, text) {
     query.conditions.push(condition);
   }
   flush();
+  if (!group && /^\|?\s*by\b/i.test(rest.trim())) query.hints.push("Groups are written | by column: count, sum(another).");
+  const compared = query.texts.map((one) => /^-?([^\s<>=!]+)\s*(?:>=|<=|!=|>|<|=)\s*[\d.]/.exec(one)).find(Boolean);
+  if (compared) query.hints.push(`There is no column ${compared[1]}.`);
   if (group) query.group = groupOf(table, group[1], query.problems);
   return query;
 }

@@ -16,7 +16,7 @@ const promise = "Files stay on this machine. This tab reads them, and its policy
 export function dropArea(take) {
   return h("section", { class: "drop", "aria-label": "Choose traces" },
     h("h1", null, "Drop a trace of PyTorch\u2019s profiler here"),
-    h("p", null, "One trace, a folder or several files of ranks, or two traces to compare; JSON, also gzip or zstd."),
+    h("p", null, "One trace, a folder or several files of ranks, or two traces to compare; JSON, also gzip or zstd. Memory snapshots (.pickle), too."),
     h("p", { class: "drop-fields" }, field("Choose files", { multiple: true }, take),
       field("Choose a folder", { webkitdirectory: true }, take)),
     h("p", { class: "quiet" }, promise),

@@ -2,7 +2,7 @@
 import { h, copyAndSay, saveText } from "./dom.js";
 import { formatValue, labelOf, countOf, formatJson } from "./format.js";
 import { columnOf, cellOf, isNumeric, hasValues, sortedRows, TreeModel } from "../data/table.js";
-import { groupedTable, parseQuery, queryRows } from "../data/table_query.js";
+import { groupedTable, parseQuery, queryExamples, queryRows } from "../data/table_query.js";
 import { fileName, toCsv, toTsv } from "../data/table_export.js";
 import { Grid } from "./grid.js";
 import { emptyBox } from "./empty.js";
@@ -202,7 +202,7 @@ export class TableView {
   tools() {
     const search = /** @type {HTMLInputElement} */ (h("input", {
       type: "search", placeholder: "Filter rows", "aria-label": "Filter and group the rows",
-      title: "Filter (/): a text, or conditions such as total>1ms; the menu Filter has more", autocomplete: "off", spellcheck: "false",
+      title: `Filter (/): a text, or conditions such as ${queryExamples(this.table, this.keys()).map(([one]) => one).find((one) => one.includes(">")) ?? "count>10"}; the menu Filter has more`, autocomplete: "off", spellcheck: "false",
       oninput: () => {
         clearTimeout(this.timer);
         this.timer = window.setTimeout(() => {
@@ -323,8 +323,9 @@ export class TableView {
       this.count.textContent = `Not filtered. ${query.problems[0]}`;
       return;
     }
+    const hint = count === 0 && query.hints.length > 0 ? `. ${query.hints[0]}` : "";
     this.count.textContent = found || count < table.rows
-      ? `${formatValue(count)} of ${countOf(table.rows, "row")}` : countOf(table.rows, "row");
+      ? `${formatValue(count)} of ${countOf(table.rows, "row")}${hint}` : countOf(table.rows, "row");
   }
 
   /**

@@ -46,6 +46,18 @@ test("conditions on texts", () => {
   assert.deepEqual(rowsOf("name:"), [0, 1, 2, 3, 4], "while it is written");
 });
 
+test("conditions may have spaces; a column that there is not is named", () => {
+  assert.deepEqual(rowsOf("total > 1ms"), [0]);
+  assert.deepEqual(rowsOf("family = elementwise"), [2]);
+  assert.deepEqual(rowsOf("total >= 1ms  total <2s mm"), [1]);
+  const hintOf = (text) => parseQuery(table(), text).hints[0] ?? "";
+  assert.equal(hintOf("nonsense>3"), "There is no column nonsense.");
+  assert.equal(hintOf("nonsense > 3"), "There is no column nonsense.");
+  assert.match(hintOf("by family: count"), /^Groups are written \|/);
+  assert.match(hintOf("| by"), /^Groups are written \|/);
+  for (const text of ["gemm<4, float>", "aten::mm", "total>1ms", "| by family", "baby steps"]) assert.equal(hintOf(text), "", text);
+});
+
 test("conditions on numbers have units", () => {
   assert.deepEqual(rowsOf("total>1ms"), [0]);
   assert.deepEqual(rowsOf("total>=1ms"), [0, 1]);

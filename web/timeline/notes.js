@@ -58,12 +58,16 @@ export function timelineNoteField(text, write) {
     type: "text", class: "note-field", value: text, maxlength: noteLongest, autocomplete: "off",
     placeholder: "What happens here?", "aria-label": "Note on this span",
   }));
-  return h("form", { class: "timeline-actions", onsubmit: (/** @type {Event} */ event) => {
-    event.preventDefault();
-    write(field.value);
-  } }, field, h("button", { type: "submit", title: "The note travels in the address of the page" }, text === "" ? "Add note" : "Change note"),
+  // No form: the frame of a page that shows others may not send any.
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") write(field.value);
+  });
+  return h("div", { class: "timeline-actions" }, field, h("button", { type: "button", onclick: () => write(field.value), title: "The note travels in the address of the page" }, text === "" ? "Add note" : "Change note"),
   text === "" ? null : h("button", { type: "button", onclick: () => write("") }, "Remove note"));
 }
+
+/** Whether others can open the address: not that of a page which another one shows. */
+const isAddressOfPage = () => !["blob:", "about:"].includes(globalThis.location?.protocol);
 
 /**
  * All notes, as ways to their spans.
@@ -75,10 +79,10 @@ export function timelineNoteField(text, write) {
 export function timelineNoteList(notes, show, copy) {
   if (notes.length === 0) {
     return h("p", { class: "quiet" }, "No notes. Shift+drag marks a span, a click on the track \"idle: why\" a gap; its details have a field for a note. ",
-      "Notes are in the address: who opens it sees them.");
+      isAddressOfPage() ? "Notes are in the address: who opens it sees them." : "Save the page and open it to send notes to others: they are in its address.");
   }
-  return h("div", null, h("p", { class: "quiet" }, `${countOf(notes.length, "note")} in the address of this page. `,
-    h("button", { type: "button", onclick: copy }, "Copy the address")),
+  return h("div", null, h("p", { class: "quiet" }, `${countOf(notes.length, "note")}${isAddressOfPage() ? " in the address of this page. " : ", until this page is closed."}`,
+    isAddressOfPage() ? h("button", { type: "button", onclick: copy }, "Copy the address") : null),
   h("ul", { class: "note-list" }, notes.map((note) => h("li", null,
     h("button", { type: "button", class: "link", onclick: () => show(note) }, note.text),
     h("span", { class: "quiet" }, ` ${formatValue(note.to - note.from, "ns")} at ${formatValue(note.from, "ns")}`)))));

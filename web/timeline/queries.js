@@ -312,14 +312,16 @@ export function timelineTouching(model, lane, from, to) {
  * @param {number} from
  * @param {number} to
  * @param {number} most
+ * @param {(track: number) => boolean} isShown
  * @returns {{ranges: Uint32Array, count: number}} longest first, and how many there are
  */
-export function timelineInSight(model, from, to, most) {
+export function timelineInSight(model, from, to, most, isShown = () => true) {
   const { start, end } = model;
   /** @type {[number, number][]} */
   const parts = [];
   let count = 0;
   for (let lane = 0; lane < model.lanes; lane++) {
+    if (!isShown(model.laneTrack[lane])) continue;
     const part = timelineTouching(model, lane, from, to);
     if (part[1] > part[0]) parts.push(part);
     count += part[1] - part[0];

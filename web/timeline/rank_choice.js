@@ -123,7 +123,7 @@ export class TimelineRankChoice {
       }
       const model = parts.length > 1 ? new TogetherModel(parts) : owner.all;
       this.notes = [`Times are those of rank ${ownRank}.`,
-        ...error > 0 ? [`The clocks of the others are known to ${formatValue(error, "ns")}.`] : [],
+        ...error > 0 ? [`The clocks of the others are known to within ${formatValue(error, "ns")}.`] : [],
         ...unknown.length > 0 ? [`Nothing connects the clock of ${wordsOf(unknown)} with it: drawn from the start of the recording.`] : [],
         ...missing.length > 0 ? [`${wordsOf(missing)}: no timeline here.`] : [],
         ...job.matches.left_out > 0 ? [`${countOf(job.matches.left_out, "short collective")} not connected across ranks, to limit the size.`] : []];

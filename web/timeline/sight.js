@@ -12,7 +12,7 @@ const sightMost = 2000;
 /**
  * @typedef {object} TimelineSight
  * @property {HTMLElement} element
- * @property {(model: import("./model.js").TimelineModel, from: number, to: number) => void} show
+ * @property {(model: import("./model.js").TimelineModel, from: number, to: number, isShown: (track: number) => boolean) => void} show
  */
 
 /**
@@ -32,8 +32,8 @@ export function timelineSight(onSelect) {
     h("h2", null, "Visible slices", note), grid.element);
   return {
     element,
-    show(model, from, to) {
-      const found = timelineInSight(model, from, to, sightMost);
+    show(model, from, to, isShown) {
+      const found = timelineInSight(model, from, to, sightMost, isShown);
       ranges = found.ranges;
       note.textContent = found.count === 0 ? "none" : found.count > ranges.length
         ? `the ${formatValue(ranges.length)} longest of ${countOf(found.count, "slice")}`

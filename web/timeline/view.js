@@ -371,9 +371,9 @@ export class TimelineView extends TimelineScene {
   collectivePanel(range) {
     const { model } = this;
     if (!(model instanceof TogetherModel)) return null;
-    const { part } = model.originOf(range);
-    const other = part === model.parts[0] ? null : h("p", { class: "quiet" },
-      `Of rank ${part.rank}. Here it starts at ${formatValue(model.start[range], "ns")}; below are times of its own recording.`);
+    const { part, range: inPart } = model.originOf(range);
+    const other = part === model.parts[0] ? null : h("p", { class: "quiet" }, `Of rank ${part.rank}.`,
+      inPart < 0 ? "" : ` Here it starts at ${formatValue(model.start[range], "ns")}; below are times of its own recording.`);
     const found = this.collectives?.of(range);
     if (!found) return other;
     const parts = found.ranges.map((one) => ({ one, rank: model.originOf(one).part.rank })).sort((a, b) => model.start[a.one] - model.start[b.one]);
@@ -501,7 +501,7 @@ export class TimelineView extends TimelineScene {
     clearTimeout(this.timers.table);
     if (this.dock.open !== "slices") return;
     this.timers.table = window.setTimeout(() => {
-      this.sight.show(this.model, this.view.from, this.view.to);
+      this.sight.show(this.model, this.view.from, this.view.to, (track) => this.order.includes(track));
     }, tableAfter);
   }
 

@@ -38,6 +38,10 @@ constexpr std::size_t kMostStarts = 24;   // in a step of the source where a rep
 constexpr std::size_t kStartLength = 4;   // names that are the same there
 constexpr std::size_t kFarthest = 64;     // names that one side may have more at a place
 constexpr std::size_t kConfirmed = 2;     // names that agree after such a place
+constexpr std::size_t kMostTies = 32;     // places in the source that agree equally well
+/// Of a step of the source: how much of it a step has to have, so that a model with more layers is
+/// another one.
+constexpr double kLeastOfSource = 0.8;
 
 /// Numbers of the names of both traces.
 class NameNumbers {
@@ -162,7 +166,10 @@ class SourceLabels {
 
 class Labelling {
  public:
-  Labelling(const Trace& trace, const Trace& source) : trace_(trace), labels_(source) {
+  Labelling(const Trace& trace, const Trace& source)
+      : trace_(trace),
+        labels_(source),
+        are_steps_(!trace.steps().empty() && !source.steps().empty()) {
     std::map<Names, Work> different;
     for (Work& work : units_of(source, false)) {
       Names names = names_of(source, work, numbers_);
@@ -194,7 +201,7 @@ class Labelling {
       for (std::size_t at = 0; at < work.size(); ++at) {
         if (!is_replayed(work[at])) continue;
         std::string& label = all[index(work[at]->activity)];
-        if (match.places[at]) label = labels_.of(*sources_[match.source].second[*match.places[at]]);
+        label = label_at(match, at);
         ++(label.empty() ? counts.unlabelled : counts.labelled);
       }
     }
@@ -202,11 +209,26 @@ class Labelling {
   }
 
  private:
-  struct Match {
+  struct Place {
     std::size_t source = 0;
     Places places;
-    double agreeing = -1;  ///< of the replayed work
   };
+  struct Match {
+    std::vector<Place> ties;  ///< those that agree best
+    double agreeing = -1;     ///< of the replayed work
+  };
+
+  /// What all places that agree equally well say: a layer that is replayed by itself may be any.
+  std::string label_at(const Match& match, std::size_t at) const {
+    std::string label;
+    for (const Place& tie : match.ties) {
+      if (!tie.places[at]) return {};
+      std::string other = labels_.of(*sources_[tie.source].second[*tie.places[at]]);
+      if (&tie != match.ties.data() && other != label) return {};
+      label = std::move(other);
+    }
+    return label;
+  }
 
   template <typename IsReplayed>
   const Match& match_of(Names names, const IsReplayed& is_replayed) {
@@ -219,10 +241,17 @@ class Labelling {
       for (const std::size_t start : starts_in(replay, source)) {
         Places places = aligned(replay, source, start);
         double agreeing = 0;
+        std::size_t of_source = 0;
         for (std::size_t at = 0; at < places.size(); ++at) {
-          if (places[at] && is_replayed(at)) ++agreeing;
+          if (!places[at]) continue;
+          ++of_source;
+          if (is_replayed(at)) ++agreeing;
         }
-        if (agreeing > best.agreeing) best = {number, std::move(places), agreeing};
+        const auto least = kLeastOfSource * static_cast<double>(source.size());
+        if (are_steps_ && static_cast<double>(of_source) < least) continue;
+        if (agreeing > best.agreeing) best = {{}, agreeing};
+        const bool is_tie = agreeing == best.agreeing && best.ties.size() < kMostTies;
+        if (is_tie) best.ties.push_back({number, std::move(places)});
       }
     }
     return best;
@@ -230,6 +259,7 @@ class Labelling {
 
   const Trace& trace_;
   SourceLabels labels_;
+  const bool are_steps_;
   NameNumbers numbers_;
   std::vector<std::pair<Names, Work>> sources_;
   std::map<Names, Match> matches_;

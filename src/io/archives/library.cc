@@ -24,7 +24,7 @@ Status missing(const std::string& problem) {
 Result<ArchiveLibrary> open_libarchive(const std::string& name) {
   if (is_static_program()) {
     return read_failure("this tbtrace is linked statically, so it cannot load " + name +
-                        "; unpack the file, or use the Python package or a build from source");
+                        "; use the Python package or a build from source");
   }
   if (!is_there_memory(kMemory)) return out_of_memory();
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
