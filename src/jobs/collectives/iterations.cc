@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -113,9 +114,15 @@ std::optional<std::int64_t> shift_by_sequences(const RankRecord& one, const Rank
   return most->first;
 }
 
-/// What has to be added to the numbers of `other` for those of `one`; nullopt: it cannot be told.
-std::optional<std::int64_t> shift_between(const RankRecord& one, const RankRecord& other) {
-  if (const auto shift = shift_by_sequences(one, other)) return shift;
+/// What has to be added to the numbers of a recording.
+struct Shift {
+  std::int64_t iterations = 0;
+  bool is_assumed = false;  ///< nothing shows it but that there are equally many
+};
+
+/// For those of `one` to be those of `other`; nullopt: it cannot be told.
+std::optional<Shift> shift_between(const RankRecord& one, const RankRecord& other) {
+  if (const auto shift = shift_by_sequences(one, other)) return Shift{*shift};
   const std::size_t least = (std::min(one.steps.size(), other.steps.size()) + 1) / 2;
   std::vector<std::pair<std::int64_t, Pairs>> named;  // where all names are equal
   std::optional<std::int64_t> by_intervals;
@@ -141,26 +148,28 @@ std::optional<std::int64_t> shift_between(const RankRecord& one, const RankRecor
     const bool differ = std::ranges::any_of(pairs, [&first = pairs.front()](const auto& pair) {
       return pair.first->name != first.first->name;
     });
-    if (differ) return shift;
+    if (differ) return Shift{shift};
   }
   const auto is_named = [&](std::int64_t shift) {
     return std::ranges::find(named, shift, &std::pair<std::int64_t, Pairs>::first) != named.end();
   };
   const bool is_better = best <= (second - std::min(second, kRounding)) / kBetter;
   if (by_intervals && is_better && second > kRounding && (named.empty() || is_named(*by_intervals)))
-    return by_intervals;
+    return Shift{*by_intervals};
   if (named.empty()) return std::nullopt;
   const auto nearest = std::ranges::min_element(
       named, {}, [](const auto& each) { return difference_of_ends(each.second); });
   const std::int64_t apart = difference_of_ends(nearest->second);
   const std::int64_t duration = median_duration(one.steps);
   if (!one.host.empty() && one.host == other.host && apart <= duration / kPartsOnHost) {
-    return nearest->first;
+    return Shift{nearest->first};
   }
-  if (one.steps.size() == other.steps.size() && is_named(0)) return 0;
   const bool may_have_one_clock = one.host.empty() || other.host.empty();
-  if (may_have_one_clock && apart <= duration / kPartsAnywhere) return nearest->first;
-  return std::nullopt;
+  const bool is_near = may_have_one_clock && apart <= duration / kPartsAnywhere;
+  const bool are_as_many = one.steps.size() == other.steps.size() && is_named(0);
+  if (is_near && are_as_many && nearest->first != 0) return std::nullopt;  // they disagree
+  if (is_near) return Shift{nearest->first};
+  return are_as_many ? std::optional(Shift{0, true}) : std::nullopt;
 }
 
 /// A recording of a rank among those that have iterations in common.
@@ -168,6 +177,7 @@ struct Placed {
   std::int64_t rank = 0;
   RankRecord* record = nullptr;
   std::int64_t shift = 0;
+  bool is_assumed = false;
 
   std::int64_t first() const { return record->steps.front().number + shift; }
   std::int64_t last() const { return record->steps.back().number + shift; }
@@ -182,7 +192,8 @@ std::vector<Group> groups_of(const std::vector<Placed>& recordings) {
       const Placed& reference = groups[at].front();
       const auto shift = shift_between(*reference.record, *placed.record);
       if (!shift) continue;
-      placed.shift = reference.shift + *shift;
+      placed.shift = reference.shift + shift->iterations;
+      placed.is_assumed = shift->is_assumed;
       own = &groups[at];
     }
     if (own == nullptr) own = &groups.emplace_back();
@@ -245,6 +256,14 @@ void number_iterations(std::map<std::int64_t, std::vector<RankRecord>>& by_rank,
             "the recordings of ranks begin at different iterations. Iterations are "
             "counted from the first recorded one; " +
             beginnings);
+      }
+      Group assumed;
+      std::ranges::copy_if(group, std::back_inserter(assumed), &Placed::is_assumed);
+      if (!assumed.empty()) {
+        notes.push_back(ranks_text(assumed) + (assumed.size() == 1 ? " has" : " have") +
+                        " as many iterations of equal names as " + ranks_text({group.front()}) +
+                        ", and " + (assumed.size() == 1 ? "is" : "are") +
+                        " taken to have begun with it; nothing else shows it");
       }
       if (&group != groups.data()) {
         notes.push_back("names and times do not tell which iterations of " + ranks_text(group) +
