@@ -30,9 +30,9 @@ struct LabelledReplays {
 /// All work of a step is compared with that of each step of the source, in the order of starts; if
 /// fewer than 95 % of the names of a step's replayed work are there in the same order, or less than
 /// 80 % of the step there is here, it gets no labels. Work that may be at several places has the
-/// label that all of them have. Fails if one of the two was read without replay_label_arguments(), if the trace has
-/// labels of its own or no replays that can be told, or if nothing in the source was launched by
-/// operators.
+/// label that all of them have. Fails if one of the two was read without replay_label_arguments(),
+/// if the trace has labels of its own or no replays that can be told, or if nothing in the source
+/// was launched by operators.
 Result<LabelledReplays> label_replays(Trace trace, const Trace& source);
 
 /// What was labelled, a sentence for people. `source`: the name of the trace that labels are from.

@@ -59,7 +59,7 @@ struct SliceOptions {
   /// The widest part of what is chosen, around its median step or else its middle, whose file has
   /// at most so many bytes without compression; 0: no limit.
   std::uint64_t most_bytes = 0;
-  /// Ids of threads and streams, as the file has them. A device activity is kept if the call that
+  /// Ids of threads of the host, as the file has them. A device activity is kept if the call that
   /// launched it is.
   std::set<std::string, std::less<>> threads = {};
   SliceKinds kinds = kAllSliceKinds;

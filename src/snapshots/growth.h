@@ -31,7 +31,7 @@ struct Growth {
   std::int64_t last_rise = 0;   ///< by how much the last step differs from the one before
 
   /// It goes on: four steps or more, of which most rose, also the last one, and none fell. What is
-  /// allocated once, or freed every few steps, is no leak.
+  /// allocated once, or freed every few steps, is not a leak.
   bool is_steady() const {
     constexpr std::int64_t kLeast = 4;
     return steps >= kLeast && rises * 2 > steps - 1 && falls == 0 && last_rise > 0 &&

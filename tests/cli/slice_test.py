@@ -137,7 +137,8 @@ def chosen(trace, time=None, devices=None, thread=None, kinds=None):
         elif category in DEVICE:
             takes = on_device(row)
         elif category in HOST:
-            takes = on_host(row)
+            is_cut = time is not None and (times(row)[0] < time[0] or times(row)[1] > time[1])
+            takes = on_host(row) and not (is_cut and row["name"].startswith("ProfilerStep#"))
             mine = [other for other in rows if other.get("cat") in DEVICE and on_device(other)]
             if category == "cuda_runtime":
                 takes = takes or any(other["args"]["correlation"] == row["args"]["correlation"] for other in mine)
@@ -251,6 +252,48 @@ class Slices(unittest.TestCase):
         self.assertEqual(got, {(row["cat"], row["name"], row["ts"]) for row in rows
                                if (row.get("cat") in HOST and row["cat"] != "Trace" and is_inside(row)) or
                                (row.get("cat") in DEVICE and row["args"]["correlation"] in calls)})
+
+    def test_slices_keep_threads_of_processes_apart(self):
+        """A second process has threads, flows and times like those of the first, and no range of the name."""
+        trace, _ = self.whole_trace(3)
+        first = [row for row in trace["traceEvents"] if row.get("cat") not in ("kernel", "cuda_runtime", "ac2g")]
+        second = [row | {"pid": 8, "name": row["name"].replace("optimizer", "aten::sub").replace("ProfilerStep", "Lap")}
+                  for row in first if row["pid"] == 7 and row["ph"] != "M"]
+        path = self.folder / "two.json"
+        path.write_text(json.dumps(trace | {"traceEvents": first + second}))
+        part = self.sliced(path, "--name", "^optimizer$")
+        self.assertEqual({row["pid"] for row in part["traceEvents"] if row["ph"] == "X"}, {7, "Spans"})
+        self.assertEqual({row["pid"] for row in part["traceEvents"] if row["ph"] in "isf"} - {7}, set())
+
+    def test_ends_of_ranges_are_not_counted(self):
+        rows = [{"ph": phase, "name": f"op{number}", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 10 * number + at}
+                for number in range(20) for phase, at in (("B", 0), ("E", 5))]
+        path = self.folder / "pairs.json"
+        path.write_text(json.dumps({"traceEvents": rows}))
+        part = self.sliced(path, "--time", "50us-70us")
+        self.assertEqual(len(part["traceEvents"]), 2)
+        self.assertEqual((part["tbtrace_slice"]["events"], part["tbtrace_slice"]["left_out"]), (2, 18))
+
+    def test_a_part_that_begins_later_has_no_cold_start(self):
+        """A first call that takes long is compared with later ones; the first of a part is not the first."""
+        rows, at = [], 1000
+        for step in range(8):
+            begin = at
+            for part in range(6):
+                rows.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": at,
+                             "dur": 3000 if part == 1 else 5, "args": {"correlation": len(rows) + 1}})
+                rows.append({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": at + rows[-1]["dur"],
+                             "dur": 10, "args": {"correlation": len(rows), "device": 0, "stream": 7}})
+                at += rows[-2]["dur"] + 30
+            rows.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 7, "tid": 7, "ts": begin,
+                         "dur": at - begin})
+            at += 20
+        path = self.folder / "whole.json"
+        path.write_text(json.dumps({"traceEvents": rows}))
+        self.sliced(path, "--steps", "5")
+        causes = json.loads(run("gpu", "--gaps", self.out, "--format", "json")[1])["totals"]
+        self.assertGreater(causes["idle_ns"], 2_000_000)
+        self.assertEqual(causes["cold_start_ns"], 0)
 
     def test_tables_of_steps_are_those_of_the_whole(self):
         """Those that depend on nothing outside of the steps."""

@@ -84,7 +84,7 @@ export function parseQuery(table, text) {
   }
   flush();
   if (!group && /^\|?\s*by\b/i.test(rest.trim())) query.hints.push("Groups are written | by column: count, sum(another).");
-  const compared = query.texts.map((one) => /^-?([^\s<>=!]+)\s*(?:>=|<=|!=|>|<|=)\s*[\d.]/.exec(one)).find(Boolean);
+  const compared = query.texts.map((one) => /^-?([^\s<>=!]+)\s*(?:>=|<=|!=|>|<|=)\s*[\d.]+\w*%?(?=\s|$)/.exec(one)).find(Boolean);
   if (compared) query.hints.push(`There is no column ${compared[1]}.`);
   if (group) query.group = groupOf(table, group[1], query.problems);
   return query;

@@ -98,7 +98,7 @@ void find_part_of_a_trace(const Trace& trace, CheckHits& hits) {
   if (!part->without.empty()) hits.cause += ", without " + part->without;
   if (part->has_choice) hits.cause += ", of some threads or names";
   // A time is whole; of the others figures would be taken for those of the program.
-  if (part->without.empty() && !part->has_choice) return;
+  if (part->is_whole()) return;
   hits.cause += ": what was left out counts as not recorded, also for idle time";
   hits.severity = CheckSeverity::warning;
 }
@@ -140,7 +140,8 @@ void find_out_of_range_records(const Trace& trace, CheckHits& hits) {
   hits.count = logged(trace, "Out-of-range = ");
   if (hits.count > 0) hits.example = "Out-of-range";
   const bool most = hits.count > links_of(trace).device_work().size() + trace.events().size();
-  if (most) hits.severity = CheckSeverity::warning;
+  // A part has fewer events than the recording of which this is said.
+  if (most && !sliced_part(trace)) hits.severity = CheckSeverity::warning;
 }
 
 void find_stopped_early(const Trace& trace, CheckHits& hits) {

@@ -18,6 +18,7 @@
 #include "analyses/gpu/gaps.h"
 #include "analyses/gpu/idle_account.h"
 #include "analyses/kernels/families.h"
+#include "analyses/recording/sliced.h"
 #include "base/bounded_sum.h"
 
 namespace tbtrace {
@@ -202,6 +203,7 @@ void leave_out_clock_jumps(const Trace& trace, const analyses::StepRules& rules,
   if (jumps.empty()) return;
   const std::vector<analyses::DeviceActivities> devices = *analyses::device_activities(trace, {});
   std::vector<TimeRange> times;
+  times.reserve(jumps.size());
   for (const analyses::ClockJump& jump : jumps) times.push_back(jump.time);
   for (const analyses::IdleAccount& account : analyses::idle_accounts(trace, rules, devices)) {
     if (account.device != device.device) continue;
@@ -302,6 +304,13 @@ std::optional<Finding> recovered_finding(const Trace& trace) {
   return finding;
 }
 
+/// A part of a trace without some rows does not show why a GPU was idle, or that it was.
+bool can_explain(const Trace& trace, const analyses::FindingRule& rule) {
+  if (rule.idle_time == analyses::IdleTime::none) return true;
+  const std::optional<analyses::SlicedPart> part = analyses::sliced_part(trace);
+  return !part || part->is_whole();
+}
+
 }  // namespace
 
 std::string_view share_of_name(ShareOf share_of) {
@@ -324,6 +333,7 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
   std::vector<std::string> causes;  // what explains it
   for (const auto rules : {analyses::finding_rules(), analyses::idle_rules()}) {
     for (const analyses::FindingRule& rule : rules) {
+      if (!can_explain(trace, rule)) continue;
       std::optional<Finding> finding = rule.find(facts);
       if (!finding) continue;
       const bool is_part = rule.idle_time == analyses::IdleTime::part;
@@ -355,7 +365,7 @@ std::vector<std::string> findings_looked_for(const Trace& trace, const StepBreak
   std::vector<std::string> all;
   for (const auto rules : {analyses::idle_rules(), analyses::finding_rules()}) {
     for (const analyses::FindingRule& rule : rules) {
-      if (rule.can_tell(facts)) all.emplace_back(rule.looked_for);
+      if (can_explain(trace, rule) && rule.can_tell(facts)) all.emplace_back(rule.looked_for);
     }
   }
   return all;

@@ -9,6 +9,7 @@
 #include "analyses/attribution/source_lines.h"
 #include "analyses/gpu/first_calls.h"
 #include "analyses/kernels/copy_names.h"
+#include "analyses/recording/sliced.h"
 #include "analyses/steps/compilation.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
@@ -84,7 +85,11 @@ HostCauses::HostCauses(const Trace& trace, const StepRules& rules)
   classify_names();
   find_copies();
   find_repeated();
-  first_calls_ = first_calls(trace);
+  if (const auto part = sliced_part(trace); part && part->begins_later) {
+    compiles_once_ = allocates_once_ = false;
+  } else {
+    first_calls_ = first_calls(trace);
+  }
   find_decided();
   find_overheads();
 }

@@ -22,19 +22,30 @@ std::optional<SlicedPart> sliced_part(const Trace& trace) {
   };
   return SlicedPart{.source = text("source"),
                     .without = text("without"),
-                    .has_choice = !text("threads").empty() || !text("name").empty()};
+                    .has_choice = !text("threads").empty() || !text("name").empty(),
+                    .begins_later = wire::json_integer(json, "start_ns").value_or(0) > 0};
 }
+
+namespace {
+
+bool is_without(const SlicedPart& part, std::string_view kind) {
+  return (", " + part.without + ",").find(", " + std::string(kind) + ",") != std::string::npos;
+}
+
+}  // namespace
 
 bool was_left_out(const Trace& trace, std::string_view kind) {
   const std::optional<SlicedPart> part = sliced_part(trace);
-  return part &&
-         (", " + part->without + ",").find(", " + std::string(kind) + ",") != std::string::npos;
+  return part && (part->has_choice || is_without(*part, kind));
 }
 
 std::string left_out_text(const Trace& trace, std::string_view kind) {
-  const std::optional<SlicedPart> part = sliced_part(trace);
-  return "slicing left out the " + std::string(kind) + " of " +
-         (part && !part->source.empty() ? part->source : "the whole trace") +
+  const SlicedPart part = sliced_part(trace).value_or(SlicedPart());
+  const std::string source = part.source.empty() ? "the whole trace" : part.source;
+  if (!is_without(part, kind)) {
+    return "slicing took only some threads or names of " + source + "; slice it again, or use it";
+  }
+  return "slicing left out the " + std::string(kind) + " of " + source +
          "; slice it again with them";
 }
 

@@ -117,6 +117,7 @@ void KinetoRows::add(const EventBatch& rows) {
   std::size_t arguments = 0;
   const std::size_t size_before = text().size();
   std::uint64_t left_out = 0;
+  std::uint64_t ends = 0;  // of ranges, which have them
   for (const EventBatch::Row& row : rows.rows) {
     const Members own = Members(rows.members).subspan(members, row.members_end - members);
     const Members args = Members(rows.arguments).subspan(arguments, row.arguments_end - arguments);
@@ -132,6 +133,7 @@ void KinetoRows::add(const EventBatch& rows) {
         range(range_id(row.number), rows.ranges[row.number], own, args);
         break;
       case RowKind::range_end: {
+        ++ends;
         const RowMember* const bare = find(own, EventField::arguments);
         const bool says_something =
             !args.empty() || (bare != nullptr && !bare->json.empty() && bare->json != "null");
@@ -161,16 +163,14 @@ void KinetoRows::add(const EventBatch& rows) {
     }
   }
   if (part_ == nullptr) return;
-  part_->rows += rows.rows.size() - left_out;
+  part_->rows += rows.rows.size() - left_out - ends;
   part_->left_out += left_out;
   part_->bytes += text().size() - size_before;
 }
 
 bool KinetoRows::takes(const EventBatch& rows, const EventBatch::Row& row) const {
   const RowSelection& selection = part_->selection;
-  const auto thread = [&](TrackId track) {
-    return id_text(rows, rows.tracks[index(track)].thread);
-  };
+  const auto text = [&](const TrackKey& key) { return id_text(rows, key); };
   switch (row.kind) {
     case RowKind::range:
       return selection.takes_range(range_id(row.number));
@@ -179,14 +179,16 @@ bool KinetoRows::takes(const EventBatch& rows, const EventBatch::Row& row) const
       return true;
     case RowKind::memory: {
       const MemoryRecord& record = rows.memory[row.number];
-      return selection.takes_memory(record, thread(record.track));
+      const EventBatch::Track& track = rows.tracks[index(record.track)];
+      return selection.takes_memory(record, {text(track.process), text(track.thread)});
     }
     case RowKind::flow:
-      return selection.takes_flow(rows.flows[row.number]);
+      return selection.takes_flow(rows.flows[row.number],
+                                  text(rows.tracks[index(rows.flows[row.number].track)].process));
     default: {
       const EventBatch::Other& other = rows.others[row.number];
       if (!other.has_thread) return selection.takes_other(other.time_ns, std::nullopt);
-      return selection.takes_other(other.time_ns, thread(other.track));
+      return selection.takes_other(other.time_ns, text(rows.tracks[index(other.track)].thread));
     }
   }
 }

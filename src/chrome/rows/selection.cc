@@ -10,6 +10,8 @@
 namespace tbtrace::chrome {
 namespace {
 
+const std::string kNoProcess;
+
 SliceKind slice_kind(EventKind kind) {
   switch (kind) {
     case EventKind::cpu_op:
@@ -40,7 +42,7 @@ bool is_of_device(EventKind kind) {
 
 RowSelection::RowSelection(const Trace& trace, Selected wanted)
     : trace_(trace), wanted_(std::move(wanted)), ranges_(trace.events().size()) {
-  find_threads();
+  find_places();
   if (wanted_.accepts_name) find_named();
   if (wanted_.host) find_first_memory();
   choose_host();
@@ -49,11 +51,12 @@ RowSelection::RowSelection(const Trace& trace, Selected wanted)
   leave_out_kinds();
 }
 
-void RowSelection::find_threads() {
+void RowSelection::find_places() {
+  const auto text = [&](const TrackKey& key) {
+    return key.text == StringId::empty ? key.number_text() : std::string(trace_.string(key.text));
+  };
   for (const Track& track : trace_.tracks()) {
-    const TrackKey& key = track.thread;
-    threads_.push_back(key.text == StringId::empty ? key.number_text()
-                                                   : std::string(trace_.string(key.text)));
+    places_.push_back({text(track.process), text(track.thread)});
   }
 }
 
@@ -85,13 +88,13 @@ void RowSelection::find_named() {
       found = known.emplace(name, wanted_.accepts_name(trace_.string(name))).first;
     }
     if (!found->second || !is_open(event)) continue;
-    add_range(named_[std::string(thread_of(trace_.events().track(event)))],
+    add_range(named_[place_of(trace_.events().track(event))],
               {trace_.events().start_ns(event), trace_.events().end_ns(event)});
   }
 }
 
-bool RowSelection::is_in_named(std::string_view thread, TimeRange time) const {
-  const auto found = named_.find(thread);
+bool RowSelection::is_in_named(const Place& place, TimeRange time) const {
+  const auto found = named_.find(place);
   if (found == named_.end()) return false;
   const auto after = std::ranges::upper_bound(found->second, time.start, {}, &TimeRange::start);
   return after != found->second.begin() && time.end <= std::prev(after)->end;
@@ -108,20 +111,22 @@ void RowSelection::choose_host() {
       ranges_[number] = true;
       continue;
     }
-    const std::string_view thread = thread_of(events.track(event));
-    ranges_[number] = takes_thread(thread) &&
+    const Place& place = place_of(events.track(event));
+    ranges_[number] = takes_thread(place.thread) &&
                       (!wanted_.accepts_name ||
-                       is_in_named(thread, {events.start_ns(event), events.end_ns(event)}));
+                       is_in_named(place, {events.start_ns(event), events.end_ns(event)}));
+  }
+  // A step that is cut would be taken for a short one.
+  for (const Step& step : trace_.steps()) {
+    if (step.event != EventId::none && cuts(step.event)) ranges_[index(step.event)] = false;
   }
 }
 
 void RowSelection::choose_devices() {
   const Events& events = trace_.events();
   const auto is_chosen = [&](EventId event, bool is_launched) {
+    if (!wanted_.threads.empty()) return false;
     if (wanted_.accepts_name) return is_open(event) && wanted_.accepts_name(trace_.name(event));
-    if (!wanted_.threads.empty()) {
-      return is_open(event) && wanted_.threads.contains(thread_of(events.track(event)));
-    }
     if (wanted_.devices) return overlaps(event, *wanted_.devices);
     return !is_launched && is_open(event);
   };
@@ -146,19 +151,26 @@ void RowSelection::choose_devices() {
   for (const EventId event : brought_along) ranges_[index(event)] = true;
 }
 
-/// A flow that has lost an end would lead nowhere.
+/// A flow that has lost an end would lead nowhere. Ids are those of a process, but launches lead to
+/// devices.
 void RowSelection::choose_flows() {
-  std::array<std::unordered_set<std::int64_t>, 3> outside;
+  std::map<std::string, FlowIds, std::less<>> outside;
   for (const FlowEnd& end : trace_.flows()) {
-    const std::string_view thread = thread_of(end.track);
+    const Place& place = place_of(end.track);
     const bool is_inside =
-        takes_time(end.time_ns) && takes_thread(thread) &&
-        (!wanted_.accepts_name || is_in_named(thread, {end.time_ns, end.time_ns}));
+        takes_time(end.time_ns) && takes_thread(place.thread) &&
+        (!wanted_.accepts_name || is_in_named(place, {end.time_ns, end.time_ns}));
     const auto type = static_cast<std::size_t>(end.type);
-    (is_inside ? flows_ : outside)[type].insert(end.id);
+    const bool is_launch = end.type == FlowEnd::Type::launch;
+    const std::string& process = is_launch ? kNoProcess : place.process;
+    (is_inside ? flows_ : outside)[process][type].insert(end.id);
   }
-  for (std::size_t type = 0; type < outside.size(); ++type) {
-    for (const std::int64_t id : outside[type]) flows_[type].erase(id);
+  for (const auto& [process, ids] : outside) {
+    const auto taken = flows_.find(process);
+    if (taken == flows_.end()) continue;
+    for (std::size_t type = 0; type < ids.size(); ++type) {
+      for (const std::int64_t id : ids[type]) taken->second[type].erase(id);
+    }
   }
 }
 
@@ -167,11 +179,12 @@ void RowSelection::leave_out_kinds() {
   for (std::size_t number = 0; number < ranges_.size(); ++number) {
     if (!takes(slice_kind(trace_.kind(static_cast<EventId>(number))))) ranges_[number] = false;
   }
-  if (!takes(SliceKind::operators)) {
-    flows_[static_cast<std::size_t>(FlowEnd::Type::forward_backward)].clear();
-  }
+  const auto leave_out = [&](FlowEnd::Type type) {
+    for (auto& [process, ids] : flows_) ids[static_cast<std::size_t>(type)].clear();
+  };
+  if (!takes(SliceKind::operators)) leave_out(FlowEnd::Type::forward_backward);
   if (!takes(SliceKind::calls) || !takes(SliceKind::kernels)) {
-    flows_[static_cast<std::size_t>(FlowEnd::Type::launch)].clear();
+    leave_out(FlowEnd::Type::launch);
     launched_.clear();
   }
 }
@@ -184,7 +197,7 @@ bool RowSelection::is_empty() const {
          std::ranges::none_of(trace_.memory(),
                               [&](const MemoryRecord& record) {
                                 return takes_time(record.time_ns) &&
-                                       takes_memory(record, thread_of(record.track));
+                                       takes_memory(record, place_of(record.track));
                               }) &&
          std::ranges::none_of(instants_of(trace_), takes_process) &&
          std::ranges::none_of(counter_values_of(trace_), takes_process);
@@ -202,18 +215,21 @@ TimeRange RowSelection::time(EventId event) const {
   return {std::max(time.start, wanted_.host->start), std::min(time.end, wanted_.host->end)};
 }
 
-bool RowSelection::takes_memory(const MemoryRecord& record, std::string_view thread) const {
-  if (!takes(SliceKind::memory) || !takes_thread(thread)) return false;
+bool RowSelection::takes_memory(const MemoryRecord& record, const Place& place) const {
+  if (!takes(SliceKind::memory) || !takes_thread(place.thread)) return false;
   const std::int64_t time = record.time_ns;
-  if (wanted_.accepts_name && !is_in_named(thread, {time, time})) return false;
+  if (wanted_.accepts_name && !is_in_named(place, {time, time})) return false;
   if (takes_time(time)) return true;
   const auto before = memory_before_.find({record.device_type, record.device_id});
   return before != memory_before_.end() && before->second == time;
 }
 
-bool RowSelection::takes_flow(const FlowEnd& end) const {
-  if (end.type == FlowEnd::Type::launch && launched_.contains(end.id)) return true;
-  return flows_[static_cast<std::size_t>(end.type)].contains(end.id);
+bool RowSelection::takes_flow(const FlowEnd& end, std::string_view process) const {
+  const bool is_launch = end.type == FlowEnd::Type::launch;
+  if (is_launch && launched_.contains(end.id)) return true;
+  const auto found = flows_.find(is_launch ? kNoProcess : process);
+  return found != flows_.end() &&
+         found->second[static_cast<std::size_t>(end.type)].contains(end.id);
 }
 
 bool RowSelection::takes_other(std::optional<std::int64_t> time_ns,

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ struct Selected {
   /// that what the devices did in the time of a part is whole. Without: only those that were
   /// launched.
   std::optional<TimeRange> devices = {};
-  /// Ids of threads and streams. Device activities follow the calls that launched them.
+  /// Ids of threads of the host. Device activities follow the calls that launched them.
   std::set<std::string, std::less<>> threads = {};
   SliceKinds kinds = kAllSliceKinds;
   /// Ranges of these names, what runs in them on their threads, and what that launched.
@@ -59,9 +60,17 @@ class RowSelection {
   bool takes_time(std::optional<std::int64_t> ns) const {
     return !wanted_.host || (ns && wanted_.host->start <= *ns && *ns < wanted_.host->end);
   }
-  /// Of a memory record of a thread, by the id that the file gives it.
-  bool takes_memory(const MemoryRecord& record, std::string_view thread) const;
-  bool takes_flow(const FlowEnd& end) const;
+  /// A thread or process by the ids that the file gives them.
+  struct Place {
+    std::string process;
+    std::string thread;
+
+    bool operator<(const Place& other) const {
+      return std::tie(process, thread) < std::tie(other.process, other.thread);
+    }
+  };
+  bool takes_memory(const MemoryRecord& record, const Place& place) const;
+  bool takes_flow(const FlowEnd& end, std::string_view process) const;
   /// Of an instant, a counter or a row of an unknown phase. `thread`: nullopt if it belongs to the
   /// process.
   bool takes_other(std::optional<std::int64_t> time_ns,
@@ -74,25 +83,26 @@ class RowSelection {
   }
   bool is_open(EventId event) const;
   bool overlaps(EventId event, const TimeRange& time) const;
-  bool is_in_named(std::string_view thread, TimeRange time) const;
-  void find_threads();
+  bool is_in_named(const Place& place, TimeRange time) const;
+  void find_places();
   void find_named();
   void find_first_memory();
   void choose_host();
   void choose_devices();
   void choose_flows();
   void leave_out_kinds();
-  std::string_view thread_of(TrackId track) const { return threads_[index(track)]; }
+  const Place& place_of(TrackId track) const { return places_[index(track)]; }
 
   const Trace& trace_;
   const Selected wanted_;
-  std::vector<std::string> threads_;  // by track
+  std::vector<Place> places_;  // by track
   std::vector<bool> ranges_;
-  std::map<std::string, std::vector<TimeRange>, std::less<>> named_;  // by thread
+  std::map<Place, std::vector<TimeRange>> named_;
   /// The last record before the time, by device: how much it had allocated when the time began.
   std::map<std::pair<DeviceType, std::int16_t>, std::int64_t> memory_before_;
   std::unordered_set<std::int64_t> launched_;  // correlations of device activities that are taken
-  std::array<std::unordered_set<std::int64_t>, 3> flows_;  // by type: both ends are taken
+  using FlowIds = std::array<std::unordered_set<std::int64_t>, 3>;  // by type
+  std::map<std::string, FlowIds, std::less<>> flows_;  // by process: both ends are taken
 };
 
 }  // namespace tbtrace::chrome

@@ -1,6 +1,8 @@
 #include "chrome/slice/row_sizes.h"
 
-#include <optional>
+#include <string_view>
+
+#include "chrome/rows/member_json.h"
 
 namespace tbtrace::chrome {
 namespace {
@@ -23,6 +25,11 @@ void RowSizes::add(const EventBatch& rows, const EventBatch::Row& row, std::size
     other.time_ns = rows.others[row.number].time_ns;
   }
   const std::lock_guard lock(mutex_);
+  if (row.kind == RowKind::flow) {
+    const EventBatch::Track& track = rows.tracks[index(other.flow.track)];
+    const auto number = static_cast<std::uint32_t>(processes_.size());
+    other.process = processes_.try_emplace(id_text(rows, track.process), number).first->second;
+  }
   if (row.kind == RowKind::label) {
     labels_ += bytes;
   } else {
@@ -37,10 +44,13 @@ std::uint64_t RowSizes::total(const RowSelection& selection) const {
     if (!selection.takes_range(event)) continue;
     bytes += ranges_[number] + (selection.cuts(event) ? kCutMark : 0);
   }
+  std::vector<std::string_view> processes(processes_.size());
+  for (const auto& [process, number] : processes_) processes[number] = process;
   for (const Other& other : others_) {
     // Those of threads that are not taken were not written.
-    const bool takes = other.kind == RowKind::flow ? selection.takes_flow(other.flow)
-                                                   : selection.takes_time(other.time_ns);
+    const bool takes = other.kind == RowKind::flow
+                           ? selection.takes_flow(other.flow, processes[other.process])
+                           : selection.takes_time(other.time_ns);
     if (takes) bytes += other.bytes;
   }
   return bytes;

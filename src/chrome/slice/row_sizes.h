@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <tbtrace/trace.h>
@@ -31,11 +34,13 @@ class RowSizes final : public RowSizeSink {
     std::uint32_t bytes = 0;
     std::optional<std::int64_t> time_ns = {};
     FlowEnd flow = {};
+    std::uint32_t process = 0;  ///< of a flow, among `processes_`
   };
 
   std::vector<std::uint32_t> ranges_;
   std::mutex mutex_;
   std::vector<Other> others_;  // of those that may be left out
+  std::map<std::string, std::uint32_t> processes_;
   std::uint64_t labels_ = 0;
 };
 

@@ -167,7 +167,9 @@ bool MergedRows::takes_step(const EventBatch& rows, const EventBatch::Row& row) 
     case RowKind::memory:
       return steps.takes_memory(rows.memory[row.number], {});
     case RowKind::flow:
-      return steps.takes_flow(rows.flows[row.number]);
+      return steps.takes_flow(
+          rows.flows[row.number],
+          chrome::id_text(rows, rows.tracks[index(rows.flows[row.number].track)].process));
     default:
       return steps.takes_other(rows.others[row.number].time_ns, std::nullopt);
   }

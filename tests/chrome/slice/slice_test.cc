@@ -23,6 +23,7 @@ class SliceTest : public testing::Test {
     fixtures::ChromeText text;
     for (int step = 1; step <= 3; ++step) {
       const std::string name = "ProfilerStep#" + std::to_string(step);
+      text.events.push_back(fixtures::op("aten::mm", std::to_string(step * 100), "30"));
       text.events.push_back(fixtures::op(name, std::to_string(step * 100), step == 2 ? "90" : "50")
                                 .with("cat", "\"user_annotation\""));
     }
@@ -38,8 +39,8 @@ TEST_F(SliceTest, SaysWhatItWrote) {
   const Result<SliceReport> report = slice_trace(input, output, {.part = SliceSlowestStep()});
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_THAT(report->steps, ElementsAre(2));
-  EXPECT_EQ(report->events, 1U);
-  EXPECT_EQ(report->left_out, 2U);
+  EXPECT_EQ(report->events, 2U);
+  EXPECT_EQ(report->left_out, 4U);
   EXPECT_EQ(report->cut, 0U);
   ASSERT_TRUE(report->time);
   EXPECT_EQ(report->time->start_ns, 100'000);
@@ -53,12 +54,13 @@ TEST_F(SliceTest, KindsHaveNames) {
   EXPECT_EQ(slice_kind_name(SliceKind::other), "other");
 }
 
-TEST_F(SliceTest, OfATimeKeepsWhatIsOpenThen) {
+TEST_F(SliceTest, OfATimeKeepsWhatIsOpenThenButSteps) {
   const Result<SliceReport> report =
       slice_trace(input, output, {.part = SliceTime{120'000, 210'000}});
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_EQ(report->events, 2U);
   EXPECT_EQ(report->cut, 2U);
+  EXPECT_THAT(report->steps, testing::IsEmpty());
 }
 
 TEST_F(SliceTest, CanBeCancelled) {
