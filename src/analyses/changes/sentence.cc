@@ -137,6 +137,29 @@ std::string certainty(const Diff& diff, bool is_explained) {
          " cannot say whether that is chance";
 }
 
+/// Of inference engines: steps do not contain the time until the next one begins.
+std::string between_steps(const Diff& diff) {
+  double steps = 0;
+  double period_ns = 0;
+  double gap_change_ns = 0;
+  double change_ns = 0;
+  for (const DiffPhase& phase : diff.phases) {
+    if (!phase.change_ns) continue;
+    const auto weight = static_cast<double>(phase.base.steps);
+    steps += weight;
+    period_ns += weight * phase.base.period_ns;
+    gap_change_ns += weight * (phase.changed.gap_ns - phase.base.gap_ns);
+    change_ns += weight * *phase.change_ns;
+  }
+  if (std::abs(gap_change_ns) <= kWorthNamingOfStep * period_ns) return {};
+  constexpr double kNsPerMs = 1e6;
+  return fmt::format(" The time between two steps is {:.3f} ms {}. {}.",
+                     std::abs(gap_change_ns) / steps / kNsPerMs,
+                     gap_change_ns > 0 ? "longer" : "shorter",
+                     change_text(change_ns / period_ns, "step with the time before it",
+                                 std::abs(change_ns) >= kLeastChange * period_ns));
+}
+
 }  // namespace
 
 std::string sentence_of(const Diff& diff, std::string_view what) {
@@ -147,7 +170,8 @@ std::string sentence_of(const Diff& diff, std::string_view what) {
   const bool is_change = is_found || (diff.verdict == DiffVerdict::inconclusive &&
                                       std::abs(diff.step.change) >= kLeastChange);
   const std::string why = is_change ? explanation(diff) : unseen_changes(diff);
-  return change_text(diff.step.change, what, is_change) + why + certainty(diff, !why.empty()) + ".";
+  return change_text(diff.step.change, what, is_change) + why + certainty(diff, !why.empty()) + "." +
+         between_steps(diff);
 }
 
 }  // namespace tbtrace::analyses
