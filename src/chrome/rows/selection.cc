@@ -12,6 +12,9 @@ namespace {
 
 const std::string kNoProcess;
 
+constexpr std::uint32_t kBothEnds = 0;
+constexpr std::uint32_t kOneEnd = 1;
+
 SliceKind slice_kind(EventKind kind) {
   switch (kind) {
     case EventKind::cpu_op:
@@ -144,7 +147,7 @@ void RowSelection::choose_devices() {
     if (!takes) continue;
     if (is_launched) {
       brought_along.push_back(link.launch);
-      launched_.insert(trace_.correlation(link.activity));
+      launched_.insert(trace_.correlation(link.activity), kBothEnds);
     }
     if (link.op != EventId::none) brought_along.push_back(link.op);
   }
@@ -154,23 +157,26 @@ void RowSelection::choose_devices() {
 /// A flow that has lost an end would lead nowhere. Ids are those of a process, but launches lead to
 /// devices.
 void RowSelection::choose_flows() {
-  std::map<std::string, FlowIds, std::less<>> outside;
-  for (const FlowEnd& end : trace_.flows()) {
-    const Place& place = place_of(end.track);
-    const bool is_inside =
-        takes_time(end.time_ns) && takes_thread(place.thread) &&
-        (!wanted_.accepts_name || is_in_named(place, {end.time_ns, end.time_ns}));
-    const auto type = static_cast<std::size_t>(end.type);
+  std::vector<FlowIds*> by_track;
+  for (const Place& place : places_) by_track.push_back(&flows_[place.process]);
+  FlowIds& launches = flows_[kNoProcess];
+  const auto ids_of = [&](const FlowEnd& end) -> IdMap& {
     const bool is_launch = end.type == FlowEnd::Type::launch;
-    const std::string& process = is_launch ? kNoProcess : place.process;
-    (is_inside ? flows_ : outside)[process][type].insert(end.id);
+    return (is_launch ? launches : *by_track[index(end.track)])[static_cast<std::size_t>(end.type)];
+  };
+  const auto is_inside = [&](const FlowEnd& end) {
+    if (!takes_time(end.time_ns)) return false;
+    const Place& place = place_of(end.track);
+    return takes_thread(place.thread) &&
+           (!wanted_.accepts_name || is_in_named(place, {end.time_ns, end.time_ns}));
+  };
+  for (const FlowEnd& end : trace_.flows()) {
+    if (is_inside(end)) ids_of(end).insert(end.id, kBothEnds);
   }
-  for (const auto& [process, ids] : outside) {
-    const auto taken = flows_.find(process);
-    if (taken == flows_.end()) continue;
-    for (std::size_t type = 0; type < ids.size(); ++type) {
-      for (const std::int64_t id : ids[type]) taken->second[type].erase(id);
-    }
+  for (const FlowEnd& end : trace_.flows()) {
+    if (is_inside(end)) continue;
+    IdMap& ids = ids_of(end);
+    if (ids.find(end.id) != IdMap::kNone) ids.replace(end.id, kOneEnd);
   }
 }
 
@@ -180,12 +186,12 @@ void RowSelection::leave_out_kinds() {
     if (!takes(slice_kind(trace_.kind(static_cast<EventId>(number))))) ranges_[number] = false;
   }
   const auto leave_out = [&](FlowEnd::Type type) {
-    for (auto& [process, ids] : flows_) ids[static_cast<std::size_t>(type)].clear();
+    for (auto& [process, ids] : flows_) ids[static_cast<std::size_t>(type)] = IdMap();
   };
   if (!takes(SliceKind::operators)) leave_out(FlowEnd::Type::forward_backward);
   if (!takes(SliceKind::calls) || !takes(SliceKind::kernels)) {
     leave_out(FlowEnd::Type::launch);
-    launched_.clear();
+    launched_ = IdMap();
   }
 }
 
@@ -226,10 +232,10 @@ bool RowSelection::takes_memory(const MemoryRecord& record, const Place& place) 
 
 bool RowSelection::takes_flow(const FlowEnd& end, std::string_view process) const {
   const bool is_launch = end.type == FlowEnd::Type::launch;
-  if (is_launch && launched_.contains(end.id)) return true;
+  if (is_launch && launched_.find(end.id) != IdMap::kNone) return true;
   const auto found = flows_.find(is_launch ? kNoProcess : process);
   return found != flows_.end() &&
-         found->second[static_cast<std::size_t>(end.type)].contains(end.id);
+         found->second[static_cast<std::size_t>(end.type)].find(end.id) == kBothEnds;
 }
 
 bool RowSelection::takes_other(std::optional<std::int64_t> time_ns,

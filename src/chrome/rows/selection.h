@@ -14,13 +14,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <tbtrace/slice.h>
 #include <tbtrace/trace.h>
 
+#include "base/id_map.h"
 #include "base/time_ranges.h"
 
 namespace tbtrace::chrome {
@@ -100,9 +100,10 @@ class RowSelection {
   std::map<Place, std::vector<TimeRange>> named_;
   /// The last record before the time, by device: how much it had allocated when the time began.
   std::map<std::pair<DeviceType, std::int16_t>, std::int64_t> memory_before_;
-  std::unordered_set<std::int64_t> launched_;  // correlations of device activities that are taken
-  using FlowIds = std::array<std::unordered_set<std::int64_t>, 3>;  // by type
-  std::map<std::string, FlowIds, std::less<>> flows_;  // by process: both ends are taken
+  IdMap launched_;  // correlations of device activities that are taken
+  /// Of flows with an end in the part, by type: kBothEnds or kOneEnd.
+  using FlowIds = std::array<IdMap, 3>;
+  std::map<std::string, FlowIds, std::less<>> flows_;  // by process
 };
 
 }  // namespace tbtrace::chrome
