@@ -329,6 +329,9 @@ Status check_report_options(const AnalyseTrace& analyse, const ReportOptions& op
 /// The rows that `options` select, in their order. Fails if the column to sort by does not exist.
 Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options = {});
 
+/// The same, which takes the rows from the report.
+Result<Table> report_rows(AnalysisReport&& report, const ReportOptions& options = {});
+
 /// The report in one of the four formats. Fails if the column to sort by does not exist.
 Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options = {});
 

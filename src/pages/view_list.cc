@@ -18,6 +18,7 @@
 #include "pages/kernel_tables.h"
 #include "pages/operator_tables.h"
 #include "pages/summary_tables.h"
+#include "pages/table_text.h"
 #include "pages/view_content.h"
 
 namespace tbtrace {
@@ -85,7 +86,8 @@ std::string why_no_weight(const StacksPart& part, const Trace& trace) {
   return why_empty(*table_named(part.table), {}, trace);
 }
 
-Status add_table(const TablePart& part, const ViewedTrace& viewed, ViewContent& content) {
+Status add_table(const TablePart& part, const ViewedTrace& viewed, std::size_t most_rows,
+                 ViewContent& content) {
   const TableDescription& table = *table_named(part.table);
   OptionValues options;
   options.of_command_line = true;  // people give them to the command that is below the table
@@ -104,7 +106,7 @@ Status add_table(const TablePart& part, const ViewedTrace& viewed, ViewContent& 
   if (report->table.rows.empty()) empty = why_empty(table, options, trace);
   if (!part.shown.empty()) report->shown = part.shown;
   if (!part.sort_by.empty()) {
-    Result<Table> sorted = report_rows(*report, {.sort_by = std::string(part.sort_by)});
+    Result<Table> sorted = report_rows(std::move(*report), {.sort_by = std::string(part.sort_by)});
     if (!sorted.ok()) return sorted.status();
     report->table = *std::move(sorted);
   }
@@ -117,6 +119,7 @@ Status add_table(const TablePart& part, const ViewedTrace& viewed, ViewContent& 
                             .most_rows = part.most_rows,
                             .columns = columns_of(table, part.columns_with),
                             .empty = std::move(empty)});
+  pages::drop_rows(content.tables.back(), most_rows);
   return {};
 }
 
@@ -352,7 +355,7 @@ Result<ViewContent> pages::view_content(const ViewDescription& view, const Viewe
       std::ranges::find(view_list(), view.name, [](const ViewParts& of) { return of.view.name; });
   ViewContent content{.view = &view};
   for (const TablePart& part : parts->tables) {
-    if (Status added = add_table(part, viewed, content); !added.ok()) return added;
+    if (Status added = add_table(part, viewed, limits.rows, content); !added.ok()) return added;
   }
   for (const StacksPart& part : parts->stacks) {
     if (Status added = add_stacks(part, viewed, content); !added.ok()) return added;
@@ -363,6 +366,7 @@ Result<ViewContent> pages::view_content(const ViewDescription& view, const Viewe
   }
   if (parts->add != nullptr) {
     if (Status added = parts->add(viewed, content); !added.ok()) return added;
+    for (TableContent& table : content.tables) drop_rows(table, limits.rows);
   }
   return content;
 }

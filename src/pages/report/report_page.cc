@@ -366,9 +366,6 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   for (std::optional<Result<ViewContent>>& content : made) {
     if (!content->ok()) return content->status();
     page.views.push_back(**std::move(content));
-    for (pages::TableContent& table : page.views.back().tables) {
-      pages::drop_rows(table, ViewLimits().rows);
-    }
   }
   if (!contents_->options.source_root.empty()) {
     Result<io::SourceLines> lines = io::SourceLines::below(contents_->options.source_root);

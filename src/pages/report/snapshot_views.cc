@@ -69,7 +69,7 @@ Result<TableContent> content_of(const MemorySnapshot& snapshot, const Part& part
   Result<AnalysisReport> report = memory_snapshot_report(snapshot, options);
   if (!report.ok()) return report.status();
   if (!part.sort_by.empty()) {
-    Result<Table> sorted = report_rows(*report, {.sort_by = std::string(part.sort_by)});
+    Result<Table> sorted = report_rows(std::move(*report), {.sort_by = std::string(part.sort_by)});
     if (!sorted.ok()) return sorted.status();
     report->table = *std::move(sorted);
   }

@@ -82,6 +82,20 @@ Result<std::vector<std::size_t>> row_order(const Table& table, const std::string
   return order;
 }
 
+/// Those that the options select. `take`: makes a row from one of the table.
+template <typename AnyTable, typename Take>
+Result<Table> rows_in_order(AnyTable& table, const ReportOptions& options, const Take& take) {
+  const Result<std::vector<std::size_t>> order = row_order(table, options.sort_by);
+  if (!order.ok()) return order.status();
+  Table rows;
+  rows.columns = table.columns;
+  for (const std::size_t row : *order) {
+    if (options.row_limit >= 0 && std::cmp_equal(rows.rows.size(), options.row_limit)) break;
+    rows.rows.push_back(take(table.rows[row]));
+  }
+  return rows;
+}
+
 std::string json_of(const Cell& cell) {
   std::string text;
   wire::JsonEmitter json(text);
@@ -206,15 +220,13 @@ AnalysisReport join_inputs(std::vector<ReportOfInput> inputs, bool with_paths) {
 }
 
 Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options) {
-  const Result<std::vector<std::size_t>> order = row_order(report.table, options.sort_by);
-  if (!order.ok()) return order.status();
-  Table rows;
-  rows.columns = report.table.columns;
-  for (const std::size_t row : *order) {
-    if (options.row_limit >= 0 && std::cmp_equal(rows.rows.size(), options.row_limit)) break;
-    rows.rows.push_back(report.table.rows[row]);
-  }
-  return rows;
+  return rows_in_order(report.table, options,
+                       [](const std::vector<Cell>& row) -> const auto& { return row; });
+}
+
+Result<Table> report_rows(AnalysisReport&& report, const ReportOptions& options) {
+  Table whole = std::move(report).table;
+  return rows_in_order(whole, options, [](std::vector<Cell>& row) { return std::move(row); });
 }
 
 Result<std::string> report_html(const AnalysisReport& report, const ReportOptions& options) {
