@@ -63,7 +63,7 @@ export LDFLAGS="-B$glibc -L$glibc -static-libstdc++ -Wl,--exclude-libs,ALL,--all
 settings=(-C "build-dir=$build")
 for setting in CMAKE_CXX_COMPILER_LAUNCHER="$PWD/tools/compiler_cache.sh" CMAKE_PREFIX_PATH="$libraries" TBTRACE_PNG=OFF \
   CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG -ffunction-sections -fdata-sections" \
-  TBTRACE_LICENCES="$materials/LICENSE.libraries" \
+  TBTRACE_COLD_FLAGS=-Os TBTRACE_LICENCES="$materials/LICENSE.libraries" \
   TBTRACE_{CAIRO,ISAL,PROTOBUF,ZSTD}=ON CMAKE_REQUIRE_FIND_PACKAGE_Libbacktrace=ON; do
   settings+=(-C "cmake.define.$setting")
 done
