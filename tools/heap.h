@@ -2,8 +2,12 @@
 // set_up_heap() changes the process; call it once, first thing in main().
 #pragma once
 
-#if defined(__GLIBC__)
+#include <algorithm>
 #include <cstddef>
+
+#include <sys/resource.h>
+
+#if defined(__GLIBC__)
 #include <cstdlib>
 #include <memory>
 
@@ -44,6 +48,16 @@ inline void set_up_heap() {
   reserve_heap(kReserved);
   mallopt(M_MMAP_THRESHOLD, kLargestReused);
 #endif
+}
+
+/// More memory than this is refused to the process, as if there were no more. False if it is too
+/// little to begin with, or the system has no such limit.
+inline bool limit_memory(std::size_t bytes) {
+  constexpr std::size_t kLeast = std::size_t{64} << 20;
+  rlimit limit = {};
+  if (bytes < kLeast || ::getrlimit(RLIMIT_DATA, &limit) != 0) return false;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, bytes);
+  return ::setrlimit(RLIMIT_DATA, &limit) == 0;
 }
 
 }  // namespace tbtrace::tools

@@ -12,8 +12,10 @@
 
 #include <tbtrace/status.h>
 
+#include "heap.h"
 #include "help_text.h"
 #include "other_words.h"
+#include "size_option.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -167,6 +169,9 @@ OptionGroup standard_options() {
                .value = "N",
                .help = "threads to use (default: all cores)",
                .letter = 'j'},
+              {.name = "max-memory",
+               .value = "SIZE",
+               .help = "end with a message instead of using more memory: 4GB"},
               {.name = "strict", .help = "fail if anything is wrong with an input"},
               {.name = "progress",
                .value = "WHEN",
@@ -306,6 +311,10 @@ std::string OptionParser::take_standard() {
       return "--threads takes 1 to " + std::to_string(kMostThreads);
     }
     standard_.reading.threads = static_cast<int>(*threads);
+  }
+  if (given("max-memory")) {
+    const std::optional<std::size_t> bytes = size_in_bytes(text("max-memory"));
+    if (!bytes || !limit_memory(*bytes)) return "--max-memory takes a size from 64MB on, such as 4GB";
   }
   standard_.overwrite = flag("overwrite");
   standard_.reading.strict = flag("strict");
