@@ -10,9 +10,13 @@ def program() -> str:
 
 
 def main() -> None:
-    """Becomes the program: arguments, signals and the exit code are its own. The verb `sql` is Python's."""
+    """Becomes the program: arguments, signals and the exit code are its own. The verbs `sql` and `mcp` are Python's."""
     if sys.argv[1:2] == ["sql"]:
         from tbtrace._sql import command
+
+        sys.exit(command(sys.argv[2:]))
+    if sys.argv[1:2] == ["mcp"]:
+        from tbtrace.assistants.server import command
 
         sys.exit(command(sys.argv[2:]))
     try:

@@ -11,10 +11,11 @@ from types import TracebackType
 import tbtrace
 from tbtrace.tab.below import open_below
 from tbtrace.tab.refusal import Refusal
-from tbtrace.tab.scan import TraceFile
 from tbtrace.tab.version import version_of
 
 _DIGESTED = 64 << 10  # of each end
+_WHOLE_UP_TO = 256 << 20
+_READ_AT_ONCE = 1 << 20
 _MAY_BE_WRITTEN_SECONDS = 60.0
 
 
@@ -22,10 +23,11 @@ class Source:
     """A context manager. Read by its descriptor, so that a file of the same name that comes meanwhile is not taken
     for it, nor a link that leads out of the log directory."""
 
-    def __init__(self, file: TraceFile, root: str) -> None:
-        self.trace = file.trace
+    def __init__(self, root: str, real: str, trace: str) -> None:
+        """`real`: below `root`, without links; `trace`: what people call it."""
+        self.trace = trace
         try:
-            self._file = open_below(root, file.real)
+            self._file = open_below(root, real)
         except OSError as problem:
             if isinstance(problem, PermissionError):
                 raise Refusal(422, f"{self.trace} cannot be read: {problem.strerror}. Check its permissions.") from None
@@ -64,9 +66,18 @@ class Source:
         digest.update(os.pread(self._file, _DIGESTED, max(0, self.size - _DIGESTED)))
         return f"{self.size}-{self._state.st_mtime_ns}-{digest.hexdigest()}"
 
+    def digest(self) -> str:
+        """As content_key(), but the same for each copy of a file unless that is large."""
+        if self.size > _WHOLE_UP_TO:
+            return self.content_key()
+        digest = hashlib.sha256()
+        for start in range(0, self.size, _READ_AT_ONCE):
+            digest.update(os.pread(self._file, _READ_AT_ONCE, start))
+        return digest.hexdigest()
+
     def read(self) -> tbtrace.Trace:
         try:
-            return tbtrace.read(self._path, arguments=tbtrace.ARGUMENT_GROUPS)
+            return tbtrace.read(self._path, name=self.trace, arguments=tbtrace.ARGUMENT_GROUPS)
         except tbtrace.TraceError as problem:
             raise Refusal(422, self.sentence_of(problem)) from None
 

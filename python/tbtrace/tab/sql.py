@@ -76,7 +76,9 @@ class Sql:
     def answer(self, key: Hashable, read: Callable[[], tbtrace.Trace], query: str) -> bytes:
         """`tbtrace.sql/1`. `key` is another one for another content."""
         if importlib.util.find_spec("duckdb") is None:
-            raise Refusal(501, "SQL needs DuckDB beside TensorBoard: run `pip install duckdb`, then restart TensorBoard.")
+            raise Refusal(
+                501, "SQL needs DuckDB: run `pip install duckdb` in this program's environment, then start it again."
+            )
         if len(query) > LONGEST_QUERY:
             raise Refusal(400, f"The query is longer than {LONGEST_QUERY:,} characters.")
         with self._running, self._database(key) as database:

@@ -6,10 +6,9 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable
-from typing import NamedTuple
-
-import tbtrace
+from collections.abc import Hashable, Sized
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 MOST_BYTES = min(2 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8)
 KEPT_SECONDS = 600.0
@@ -18,32 +17,36 @@ _TRACE_BYTES = 100_000
 _EVENT_BYTES = 500
 
 
-class _Kept(NamedTuple):
-    trace: tbtrace.Trace
+Trace = TypeVar("Trace", bound=Sized)  # or what has one; its length is how many events it has
+
+
+@dataclass
+class _Kept(Generic[Trace]):
+    trace: Trace
     size: int
     used_at: float
 
 
-class TraceMemory:
+class TraceMemory(Generic[Trace]):
     """The trace that was used last stays, however large it is."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, kept_seconds: float = KEPT_SECONDS) -> None:
         self._most_bytes = most_bytes
         self._kept_seconds = kept_seconds
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._kept: OrderedDict[Hashable, _Kept[Trace]] = OrderedDict()
         self._has_timer = False
 
-    def get(self, key: Hashable) -> tbtrace.Trace | None:
+    def get(self, key: Hashable) -> Trace | None:
         with self._lock:
             kept = self._kept.get(key)
             if kept is None:
                 return None
-            self._kept[key] = kept._replace(used_at=time.monotonic())
+            kept.used_at = time.monotonic()
             self._kept.move_to_end(key)
             return kept.trace
 
-    def put(self, key: Hashable, trace: tbtrace.Trace) -> None:
+    def put(self, key: Hashable, trace: Trace) -> None:
         with self._lock:
             self._kept[key] = _Kept(trace, _TRACE_BYTES + len(trace) * _EVENT_BYTES, time.monotonic())
             self._kept.move_to_end(key)

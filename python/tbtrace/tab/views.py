@@ -39,9 +39,9 @@ class _Read(NamedTuple):
 class Views:
     """For any number of threads: what several ask for at once is made once."""
 
-    def __init__(self, cache: DiskCache | None = None, memory: TraceMemory | None = None) -> None:
+    def __init__(self, cache: DiskCache | None = None, memory: TraceMemory[tbtrace.Trace] | None = None) -> None:
         self._cache = DiskCache() if cache is None else cache
-        self._memory = TraceMemory() if memory is None else memory
+        self._memory: TraceMemory[tbtrace.Trace] = TraceMemory() if memory is None else memory
         self._views: SingleFlight[View] = SingleFlight()
         self._reads: SingleFlight[_Read] = SingleFlight()
         self._reading = threading.BoundedSemaphore(_READ_AT_ONCE)
@@ -76,14 +76,14 @@ class Views:
         return self._from(file, root, ("empty",), _empty_views, is_kept=True)
 
     def sql(self, file: TraceFile, root: str, query: str) -> View:
-        with Source(file, root) as source:
+        with Source(root, file.real, file.trace) as source:
             key = (source.trace, source.version)
             content = self._sql.answer(key, lambda: self._trace(source).trace, query)
         return View(_compressed(content), "")
 
     def comparison(self, base: TraceFile, new: TraceFile, root: str) -> View:
         for rest in reversed(range(_TRIES)):
-            with Source(base, root) as before, Source(new, root) as after:
+            with Source(root, base.real, base.trace) as before, Source(root, new.real, new.trace) as after:
                 made = self._views.do(
                     ("comparison", base.trace, before.version, new.trace, after.version),
                     functools.partial(self._compared, before, after),
@@ -113,7 +113,7 @@ class Views:
     def ranks(self, job: list[TraceFile], root: str) -> View:
         for rest in reversed(range(_TRIES)):
             with contextlib.ExitStack() as stack:
-                sources = [stack.enter_context(Source(file, root)) for file in job]
+                sources = [stack.enter_context(Source(root, file.real, file.trace)) for file in job]
                 versions = tuple(source.version for source in sources)
                 made = self._views.do(("ranks", job[0].trace, versions), functools.partial(self._of_job, sources))
             if made.version or not rest:
@@ -153,7 +153,7 @@ class Views:
         is_kept: bool = False,
     ) -> View:
         for rest in reversed(range(_TRIES)):
-            with Source(file, root) as source:
+            with Source(root, file.real, file.trace) as source:
                 made = self._views.do(
                     (file.trace, source.version, what), functools.partial(self._made, source, what, make, is_kept)
                 )

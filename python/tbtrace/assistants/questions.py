@@ -1,0 +1,438 @@
+"""What each tool answers. All figures are the package's own: here they are chosen and put into answers."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import tbtrace
+from tbtrace.assistants import ids
+from tbtrace.assistants import timeline as slices
+from tbtrace.assistants.answer import TOKENS, Answer
+from tbtrace.assistants.files import Files
+from tbtrace.assistants.opened import Opened
+from tbtrace.tab.refusal import Refusal
+from tbtrace.tab.sql import Sql
+
+_MOST_DIFFS = 8
+_WHOLE_TEXT = 4_000
+# Columns of tables that are shown if nobody names any.
+_BRIEF = {
+    "operators": "key count self_cpu_time_total_ns self_device_time_total_ns cpu_time_total_ns device_time_total_ns",
+    "kernels": "short_name family count total_ns share_percent mean_ns launch_delay_mean_ns tensor_cores_used",
+    "steps": "duration_ns kernel_ns communication_ns memcpy_ns data_loader_ns cpu_op_ns gpu_utilization outlier",
+    "gpu": "device busy_share computation_ns communication_ns exposed_communication_ns memory_ns idle_ns idle_causes",
+    "gaps": "device duration_ns why why_ns host operator before step",
+    "memory": "device_name peak_bytes peak_at_ns peak_reserved_bytes growth_per_step_bytes largest_operator alive",
+    "modules": "name path depth calls device_time_total_ns backward_device_time_ns cpu_time_total_ns parameters",
+    "lines": "file line function calls self_device_time_ns self_cpu_time_ns cpu_time_total_ns device_memory_bytes",
+    "flops": "name precision count flops flops_per_s peak_share bound device_time_total_ns",
+    "model": "figure value how note",
+    "collectives": "name group sequence ranks duration_ns wait_max_ns transfer_ns exposed_ns last_rank",
+    "occupancy": "short_name count total_ns limit theoretical_percent occupancy_percent waves",
+    "serving": "kind requests steps duration_ns tokens_per_s gpu_utilization host_median_ns launches_per_step",
+}
+_KEYS = "operator shape stack module line device stream thread family launch label".split()  # of groups
+
+
+class Session:
+    """What is kept from question to question."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.sql = Sql()
+        self._lock = threading.Lock()
+        self._diffs: OrderedDict[tuple[str, str], tbtrace.Diff] = OrderedDict()
+
+    def diff(self, base: Opened, new: Opened) -> tbtrace.Diff:
+        key = base.id, new.id
+        with self._lock:
+            if key not in self._diffs:
+                self._diffs[key] = tbtrace.diff(base.owner, new.owner)
+            self._diffs.move_to_end(key)
+            if len(self._diffs) > _MOST_DIFFS:
+                self._diffs.popitem(last=False)
+            return self._diffs[key]
+
+
+def open_trace(session: Session, path: str = "", after: int = 0, budget: int = TOKENS) -> Answer:
+    answer = Answer(budget)
+    if not path:
+        files, problems = session.files.listed()
+        answer.put_known(files_and_folders_that_cannot_be_read=problems or None)
+        rows = [{"path": file.trace, "size_bytes": file.size} for file in files]
+        count = answer.rows("traces", ("path", "size_bytes"), rows[after:], len(rows), after)
+        answer.suggest("open(path) of a trace, or of a folder with the ranks of a job")
+        return _more(answer, after + count, len(rows))
+    opened = session.files.open(path)
+    known = opened.summary
+    threading.Thread(target=_quietly, args=(opened.warm_up,), daemon=True).start()
+    answer.put("trace", opened.id)
+    answer.put("recorded", opened.recorded)
+    run = known["run"][0]
+    if opened.is_job:
+        columns = ("number", "path", "rank", "host", "window_ns")
+        rows = [{**one, "number": number, "path": one["input"]} for number, one in enumerate(known["run"])]
+        answer.rows("traces", columns, rows, len(rows))
+    else:
+        answer.put_known(**{key: run[key] for key in ("rank", "world_size", "host", "window_ns")})
+    answer.put("devices", [device["name"] for device in run["devices"]])
+    answer.put("events", len(opened))
+    answer.put("steps", sum(steps["steps"] for steps in known["steps"]))
+    answer.put("findings", len(known["findings"]))
+    answer.put_known(issues=known["issues"] or None)
+    if known["checks"]:
+        answer.put("problems_of_the_recording", sorted({check["id"] for check in known["checks"]}))
+    answer.suggest(f'summary(trace="{opened.id}")')
+    return answer
+
+
+def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
+    opened = session.files.known(trace)
+    known = opened.summary
+    answer = Answer(budget)
+    answer.put("trace", opened.id)
+    findings = _findings(opened)
+    if findings:
+        columns = ["id", "title", "severity", "share", "share_of", "gain_ns", "gain_per", "part_of"]
+        answer.rows("findings", _used(columns, findings), findings, len(findings))
+    else:
+        answer.put("findings", "none")
+        answer.put("looked_for", known["run"][0].get("looked_for"))
+    parts: list[tuple[str, list[str], list[dict[str, Any]]]] = []
+    lacking: dict[str, list[str]] = {"none": [], "not_recorded": []}
+    for key in ("steps", "slowest_step", "gpu", "communication", "kernels", "operators", "memory", "serving", "checks"):
+        rows = [_with_id(row, opened, key) for row in known[key]]
+        if not rows or (key == "steps" and not any(row["steps"] for row in rows)):
+            lacking[opened.state_of(key)].append(key)
+            continue
+        gone = {*opened.unrecorded(list(rows[0]), rows), "name", "origin_count", "origin_ns", "dropped_steps"}
+        gone |= {"cause", "remedy", "example"} if key == "checks" else set()
+        gone |= set() if opened.is_job else {"trace", "rank"}
+        columns = [column for column in rows[0] if column not in gone]
+        parts.append((key, _used(columns, rows), rows))
+    missing = [what for what, state in opened.recorded.items() if state == "not_recorded"]
+    answer.put("not_recorded", [*missing, *lacking["not_recorded"]] or "all was")
+    answer.put("none", lacking["none"])
+    for key, columns, rows in parts:
+        answer.rows(key, columns, rows, len(rows))
+    if findings:
+        answer.suggest(f'finding(trace="{opened.id}", id="{findings[0]["id"]}")')
+    return answer
+
+
+def finding(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answer:
+    opened = session.files.known(trace)
+    answer = Answer(budget)
+    known = {one["id"]: one for one in _findings(opened)}
+    checks = {f"f:{check['id']}": check for check in opened.summary["checks"]}
+    if id not in known and id not in checks:
+        looked_for = ", ".join(opened.summary["run"][0].get("looked_for", ()))
+        raise Refusal(
+            404,
+            f"There is no such finding; there are {', '.join([*known, *checks]) or 'none'}. Looked for: {looked_for}.",
+        )
+    one = known.get(id) or checks[id]
+    answer.put("id", id)
+    for key in (
+        "title",
+        "severity",
+        "share",
+        "share_of",
+        "gain_ns",
+        "gain_per",
+        "gain_how",
+        "remedy",
+        "cause",
+        "count",
+        "example",
+        "part_of",
+    ):
+        if one.get(key) is not None:
+            answer.put(key, one[key], 600)
+    answer.put_known(causes=[f"f:{cause}" for cause in one.get("causes") or ()] or None)
+    evidence = []
+    for row in one.get("evidence", ()):
+        value = {f"value_{row['unit']}" if row["unit"] else "value": row["value"]}
+        evidence.append({"what": row["what"], **value, **{key: row[key] for key in ("event", "start_ns", "end_ns")}})
+    columns = list(dict.fromkeys(key for row in evidence for key in row))
+    if evidence:
+        answer.rows("evidence", _used(columns, evidence), evidence, len(evidence))
+    number = one.get("trace") if opened.is_job else None
+    for row in evidence:
+        if row["start_ns"] is not None and row["end_ns"] is not None:
+            rank = "" if number is None else f", rank_number={number}"
+            answer.suggest(f'timeline(trace="{opened.id}", from_ns={row["start_ns"]}, to_ns={row["end_ns"]}{rank})')
+            break
+    return answer
+
+
+def table(
+    session: Session,
+    trace: str,
+    what: str,
+    columns: str = "",
+    filter: str = "",
+    sort_by: str | None = None,
+    after: int = 0,
+    budget: int = TOKENS,
+) -> Answer:
+    opened = session.files.known(trace)
+    made = opened.table(what)
+    answer = Answer(budget)
+    answer.put("table", what)
+    if not len(made):
+        answer.put("rows", opened.state_of(what))
+        _notes(answer, made)
+        return answer
+    # The first rows suffice if none is left out and there is room for no more of them.
+    rows = opened.rows(what, sort_by, -1 if filter else after + budget)
+    rows = [{**row, "id": _with_number(ids.of_row(row), row, opened)} for row in rows]
+    total = len(made)
+    if filter:
+        rows = [row for row in rows if _has(row, filter)]
+        total = len(rows)
+        answer.put("of_rows", len(made))
+        if not rows:
+            answer.put("rows", "none")
+            return answer
+    names = _columns(what, columns, rows, opened)
+    gone = opened.unrecorded(names, rows)
+    answer.put_known(not_recorded=gone or None)
+    names = [name for name in names if name not in gone]
+    if not columns:
+        names = _used(names, rows)
+    _notes(answer, made)
+    if not filter and not after and made.totals:
+        missing = opened.unrecorded(list(made.totals), [dict(made.totals)])
+        answer.put("totals", {key: value for key, value in made.totals.items() if key not in missing and value})
+    count = answer.rows("rows", names, rows[after:], total, after)
+    return _more(answer, after + count, total)
+
+
+def event(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answer:
+    opened = session.files.known(trace)
+    kind, text, number = ids.parsed(id)
+    if kind == "f":
+        return finding(session, trace, id, budget)
+    answer = Answer(budget)
+    answer.put("id", id)
+    if kind == "e":
+        _put_event(answer, opened, text, number)
+        return answer
+    name, keys = ids.table_of(kind)
+    rows = [row for row in opened.found(kind, f"{kind}:{text}") if number is None or _number_of(row, opened) == number]
+    if not rows:
+        raise Refusal(404, f"The table {name} has no row with this id.")
+    gone = opened.unrecorded(list(rows[0]), rows)
+    answer.put_known(not_recorded=gone or None)
+    names = _used([name for name in rows[0] if name not in gone], rows)
+    if len(rows) == 1:
+        for key in names:
+            answer.put(key, rows[0][key], _WHOLE_TEXT if key in keys else 200)
+    else:
+        answer.rows("rows", names, rows, len(rows))
+    if kind in ("k", "op") and opened.recorded["device_activities"] != "not_recorded":
+        _put_other_side(answer, opened, kind, rows[0])
+    if kind in ("step", "gap"):
+        start = rows[0]["start_ns"]
+        rank = "" if number is None else f", rank_number={number}"
+        end = start + rows[0]["duration_ns"]
+        answer.suggest(f'timeline(trace="{opened.id}", from_ns={start}, to_ns={end}{rank})')
+    return answer
+
+
+def timeline(
+    session: Session,
+    trace: str,
+    from_ns: int,
+    to_ns: int,
+    rank_number: int | None = None,
+    after: int = 0,
+    budget: int = TOKENS,
+) -> Answer:
+    opened = session.files.known(trace)
+    if to_ns <= from_ns:
+        raise Refusal(400, "to_ns is after from_ns.")
+    window = opened.part(rank_number).window_ns
+    answer = Answer(budget)
+    rows, left = slices.rows(opened.events(rank_number), from_ns, to_ns, rank_number if opened.is_job else None)
+    if not rows:
+        answer.put("rows", "none")
+        answer.put("window_ns", window)
+        return answer
+    answer.put_known(without_the_shortest=left)
+    count = answer.rows("rows", (*slices.COLUMNS, "busy_ns"), rows[after:], len(rows), after)
+    return _more(answer, after + count, len(rows))
+
+
+def compare(session: Session, base: str, new: str, by: str = "part", after: int = 0, budget: int = TOKENS) -> Answer:
+    before, later = session.files.known(base), session.files.known(new)
+    diff = session.diff(before, later)
+    known = diff.to_dict()
+    answer = Answer(budget)
+    for key in ("verdict", "comparable", "reasons", "why", "sentence", "same_recording"):
+        if known.get(key) not in (None, "", []):
+            answer.put(key, known[key], 800)
+    answer.put("step", {key: value for key, value in known["step"].items() if value is not None})
+    if known["comparable"] == "no":
+        return answer
+    rows = json.loads(diff.table(by).to_json())["rows"]
+    rows = [row for row in rows if row["change_ns"]]
+    columns = "key base_ns new_ns change_ns low_ns high_ns share verdict base_count new_count".split()
+    answer.put_known(unattributed_ns=known.get("unattributed_ns"))
+    quantities = [row for row in diff.quantities().to_dicts() if row["base"] != row["new"]]
+    if quantities:
+        shown = _used(["name", "base", "new", "low", "high"], quantities)
+        answer.rows("other_quantities", shown, quantities, len(quantities))
+    if not rows:
+        answer.put(f"changes_by_{by}", "none")
+        return answer
+    count = answer.rows(f"changes_by_{by}", _used(columns, rows), rows[after:], len(rows), after)
+    return _more(answer, after + count, len(rows))
+
+
+def sql(session: Session, trace: str, query: str, after: int = 0, budget: int = TOKENS) -> Answer:
+    opened = session.files.known(trace)
+    owner: Any = opened.owner
+    made = json.loads(session.sql.answer(opened.id, lambda: owner, query))["table"]
+    columns = [
+        [column["texts"][value] if "texts" in column and value is not None else value for value in column["values"]]
+        for column in made["columns"]
+    ]
+    keys = [column["key"] for column in made["columns"]]
+    rows = [dict(zip(keys, values)) for values in zip(*columns)]
+    answer = Answer(budget)
+    if made["notes"]:
+        answer.put("notes", made["notes"])
+    if not rows:
+        answer.put("rows", "none")
+        return answer
+    count = answer.rows("rows", keys, rows[after:], len(rows), after)
+    return _more(answer, after + count, len(rows))
+
+
+def _quietly(work: Any) -> None:
+    try:
+        work()
+    except (Refusal, ValueError, tbtrace.TraceError):
+        pass  # who asks for it gets the sentence
+
+
+def _more(answer: Answer, after: int, total: int) -> Answer:
+    if after < total:
+        answer.suggest(f"the same with after={after}")
+    return answer
+
+
+def _findings(opened: Opened) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    counts: dict[str, int] = {}
+    for one in opened.summary["findings"]:
+        number = f"/{one['trace']}" if opened.is_job and one["trace"] is not None else ""
+        name = f"f:{one['id']}"
+        count = counts[name + number] = counts.get(name + number, 0) + 1
+        name += f"-{count}" if count > 1 else ""
+        part_of = one.get("part_of") and f"f:{one['part_of']}{number}"
+        made.append({**one, "id": name + number, "part_of": part_of})
+    return made
+
+
+def _with_id(row: Mapping[str, Any], opened: Opened, key: str) -> dict[str, Any]:
+    made = {"id": None, **row}
+    if key in ("kernels", "operators"):
+        made["id"] = ids.made("k", row["name"]) if key == "kernels" else ids.made("op", row["key"])
+    elif key == "slowest_step" and row.get("step") is not None:
+        made["id"] = ids.made("step", row["step"]) + (f"/{row['trace']}" if opened.is_job else "")
+    elif key == "checks":
+        made["id"] = f"f:{row['id']}"
+    return made
+
+
+def _number_of(row: Mapping[str, Any], opened: Opened) -> int | None:
+    """That of the trace in a job that a row is of."""
+    inputs = [run["input"] for run in opened.summary["run"]] if opened.is_job else []
+    return inputs.index(row["input"]) if row.get("input") in inputs else None
+
+
+def _with_number(made: str | None, row: Mapping[str, Any], opened: Opened) -> str | None:
+    """Of what is in one of the traces of a job."""
+    number = _number_of(row, opened)
+    return made if made is None or number is None else f"{made}/{number}"
+
+
+def _used(columns: list[str], rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Those that have a value in one row at least."""
+    seen = list(rows)
+    return [column for column in columns if any(row.get(column) is not None for row in seen)]
+
+
+def _columns(what: str, asked_for: str, rows: list[dict[str, Any]], opened: Opened) -> list[str]:
+    there = list(rows[0])
+    if asked_for == "*":
+        return ["id", *(name for name in there if name != "id")]
+    if asked_for:
+        names = [name.strip() for name in asked_for.split(",")]
+        unknown = [name for name in names if name not in there]
+        if unknown:
+            raise Refusal(400, f"There is no column {unknown[0][:60]!r}; there are {', '.join(there)}.")
+        return names
+    brief = _BRIEF.get(re.split(r"_by_|_(?=alive|curve|allocations|peak)", what)[0], "").split()
+    chosen = [name for name in (*_KEYS, *brief) if name in there]
+    if len(chosen) < 3:
+        chosen = there
+    ranks = ["rank"] if opened.is_job and "rank" in there else []
+    return ["id", *ranks, *(name for name in dict.fromkeys(chosen) if name not in ("id", "rank", "input"))]
+
+
+def _has(row: Mapping[str, Any], text: str) -> bool:
+    if row["id"] == text or (row["id"] or "").split("/")[0] == text:
+        return True
+    return any(isinstance(value, str) and text.lower() in value.lower() for value in row.values())
+
+
+def _notes(answer: Answer, table: Any) -> None:
+    if table.notes:
+        answer.put("notes", list(table.notes), 300)
+
+
+def _put_other_side(answer: Answer, opened: Opened, kind: str, row: Mapping[str, Any]) -> None:
+    """The kernels of an operator, or the operators of a kernel."""
+    mine, other = ("name", "operator") if kind == "k" else ("operator", "name")
+    text = row["name" if kind == "k" else "key"]
+    rows = [one for one in opened.rows("kernels_by_operator_name") if one[mine] == text]
+    rows = [{**one, "id": one[other] and ids.made("op" if kind == "k" else "k", one[other])} for one in rows]
+    name = "operator" if kind == "k" else "short_name"
+    if rows:
+        columns = ["id", name, *(["rank"] if opened.is_job else []), "count", "total_ns", "mean_ns"]
+        answer.rows(f"by_{name}", _used(columns, rows), rows, len(rows))
+    else:
+        answer.put(f"by_{name}", "none")
+
+
+def _put_event(answer: Answer, opened: Opened, text: str, number: int | None) -> None:
+    events = opened.events(number).everything
+    if not re.fullmatch(r"\d{1,12}", text, re.ASCII) or int(text) >= len(events):
+        raise Refusal(404, f"The trace has {len(events)} events: e:0 and so on.")
+    suffix = "" if number is None else f"/{number}"
+    row = events[int(text)]
+    links = {key: row.pop(key) for key in ("parent", "operator", "launch")}
+    answer.put_known(what_it_is=slices.name_id(row))
+    for key, value in row.items():
+        if value is not None and key != "event":
+            answer.put(key, value, _WHOLE_TEXT if key == "name" else 300)
+    for key, value in links.items():
+        if value is not None and value != int(text):
+            answer.put(key, f"e:{value}{suffix}")
+    parents: list[dict[str, Any]] = []
+    at = links["parent"]
+    while at is not None and len(parents) < 30:
+        parent = events[at]
+        parents.append({"id": f"e:{at}{suffix}", "name": parent["name"], "duration_ns": parent["duration_ns"]})
+        at = parent["parent"]
+    if parents:
+        answer.rows("inside_of", ("id", "name", "duration_ns"), parents, len(parents))

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Does `tbtrace mcp` serve the official client, over standard input and output and over HTTP?
+
+    assistants_protocol_test.py [NAME...]
+
+Each method is a CTest test python.NAME. Needs the package mcp.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+from mcp import Client, StdioServerParameters, stdio_client
+
+from assistants_folder import made_folder, made_tools
+from tbtrace.assistants import answer
+from tbtrace.assistants.tools import TOOLS
+
+COMMAND = [sys.executable, "-m", "tbtrace", "mcp"]
+CALLS = {
+    "open": {"path": "gpu_step.json"},
+    "summary": {"trace": "job"},
+    "finding": {"trace": "gpu_step.json", "id": "f:low_gpu_utilization"},
+    "table": {"trace": "hostile.json.gz", "what": "kernels", "budget": 500},
+    "event": {"trace": "gpu_step.json", "id": "step:1"},
+    "timeline": {"trace": "gpu_step.json", "from_ns": 0, "to_ns": 100000},
+    "compare": {"base": "before.json.gz", "new": "after.json.gz"},
+    "sql": {"trace": "gpu_step.json", "query": "select count(*) as kernels from kernels"},
+}
+WRONG = [
+    ("nothing", {}),
+    ("summary", {}),
+    ("summary", {"trace": "../outside/secret.json"}),
+    ("open", {"path": 3}),
+    ("open", {"path": "x", "more": [1, {"y": "z" * 9000}]}),
+]
+
+
+class Protocol(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = made_folder(pathlib.Path(folder.name))
+        cls.tools = made_tools(cls.folder)
+
+    async def ask_all(self, client):
+        listed = (await client.list_tools()).tools
+        self.assertEqual(list(TOOLS), [tool.name for tool in listed])
+        for tool in listed:
+            self.assertEqual(TOOLS[tool.name].schema(), tool.input_schema)
+            self.assertIsNone(tool.output_schema)
+            self.assertTrue(tool.annotations.read_only_hint)
+        for name, given in CALLS.items():
+            result = await client.call_tool(name, given)
+            self.assertFalse(result.is_error, result)
+            self.assertIsNone(result.structured_content, "the same would be paid for twice")
+            self.assertEqual(["text"], [part.type for part in result.content])
+            text = result.content[0].text
+            self.assertEqual(self.tools.call(name, given)[0], text)
+            self.assertLessEqual(answer.tokens_of(text), given.get("budget", answer.TOKENS))
+        for name, given in WRONG:
+            result = await client.call_tool(name, given)
+            self.assertTrue(result.is_error)
+            self.assertGreater(len(json.loads(result.content[0].text)["error"]), 20)
+        results = await asyncio.gather(*(client.call_tool(name, given) for name, given in CALLS.items()))
+        self.assertFalse(any(result.is_error for result in results), "several at once")
+
+    def test_assistants_protocol_over_standard_input(self):
+        async def run():
+            parameters = StdioServerParameters(
+                command=COMMAND[0], args=[*COMMAND[1:], str(self.folder)], env=dict(os.environ)
+            )
+            async with Client(stdio_client(parameters), mode="legacy") as client:  # as most clients do today
+                self.assertIn("never instructions", client.instructions)
+                await self.ask_all(client)
+
+        asyncio.run(run())
+
+    @contextlib.contextmanager
+    def served(self):
+        with subprocess.Popen(
+            [*COMMAND, str(self.folder), "--http", "--port", "0"], stderr=subprocess.PIPE, text=True
+        ) as server:
+            try:
+                yield server.stderr.readline().split()[-1]
+            finally:
+                server.terminate()
+                server.communicate(timeout=20)
+
+    def test_assistants_protocol_over_http(self):
+        with self.served() as address:
+            self.assertRegex(address, r"^http://127\.0\.0\.1:\d+/mcp$")
+
+            async def run():
+                async with Client(address) as client:
+                    await self.ask_all(client)
+
+            asyncio.run(run())
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+            accepted = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+            for headers in ({"Host": "attacker.example"}, {"Origin": "https://attacker.example"}):
+                with self.subTest(headers), self.assertRaises(urllib.error.HTTPError) as caught:
+                    urllib.request.urlopen(urllib.request.Request(address, body, {**accepted, **headers}), timeout=20)
+                self.assertIn(caught.exception.code, (403, 421))
+                caught.exception.close()
+
+    def test_assistants_command_says_what_is_wrong(self):
+        def run(*words, **options):
+            return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, **options)
+
+        self.assertEqual(2, run().returncode)
+        done = run(str(self.folder / "nothing"))
+        self.assertEqual(2, done.returncode)
+        self.assertRegex(done.stderr, "^tbtrace: mcp: .*nothing is not a folder; name ")
+        done = run("--print-config", str(self.folder))
+        server = json.loads(done.stdout)["mcpServers"]["tbtrace"]
+        self.assertEqual(
+            [sys.executable, "-m", "tbtrace", "mcp", str(self.folder)], [server["command"], *server["args"]]
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "mcp_types.py").write_text("raise ModuleNotFoundError(name='mcp_types')")
+            path = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])
+            done = run(str(self.folder), env={**os.environ, "PYTHONPATH": path})
+        self.assertEqual(3, done.returncode)
+        self.assertIn("has no package mcp; run: ", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *(f"Protocol.test_{name}" for name in sys.argv[1:])])
