@@ -23,7 +23,6 @@ from tbtrace.assistants.files import Files
 from tbtrace.assistants.tools import TOOLS, Tools
 
 EXAMPLE = re.compile(r"^```text\n([a-z]+\([^`]*?\))\n```\n\n```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
-SKILL = ROOT / "docs/skill/SKILL.md"
 
 
 def asked(tools, call):
@@ -63,6 +62,22 @@ class Documents(unittest.TestCase):
         text = self.check(ROOT / "docs/agents.md", 3)
         for name in TOOLS:
             self.assertIn(f"| `{name}", text)
+
+    def test_assistants_skill_shows_real_answers(self):
+        text = self.check(ROOT / "docs/skill/examples.md", 15)
+        self.assertEqual(10, len(re.findall(r"^## \d+\. ", text, re.MULTILINE)))
+        skill = (ROOT / "docs/skill/SKILL.md").read_text(encoding="utf-8")
+        self.assertLessEqual(len(skill.splitlines()), 150)
+        for tool, names in re.findall(r"`(\w+)\((\w+=[^`]*)?\)`", skill):
+            self.assertIn(tool, TOOLS)
+            for name in re.findall(r"(\w+)=", names):
+                self.assertIn(name, TOOLS[tool].all_parameters)
+        for what in re.findall(r'what="(\w+)"', skill):
+            for trace in ("data/gpu_step.json", "data/slow_loader_job"):
+                if self.tools.call("table", {"trace": trace, "what": what})[1]:
+                    break
+            else:
+                self.fail(f"there is no table {what}")
 
 
 if __name__ == "__main__":

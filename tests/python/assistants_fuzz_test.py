@@ -143,19 +143,19 @@ class Fuzz(unittest.TestCase):
         kind = self.random.randrange(5)
         if path.is_dir() and not path.is_symlink():
             return
+        late = self.folder / "late"
+        if path.parent == late and late.is_symlink():
+            late.unlink()
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         if kind == 0:
             path.symlink_to(self.outside / "secret.json")
-        elif kind == 1 and path.parent != self.folder and path.parent.name == "late":
-            shutil.rmtree(path.parent)
-            path.parent.symlink_to(self.outside) if self.random.random() < 0.5 else None
+        elif kind == 1 and path.parent == late:
+            shutil.rmtree(late)
+            late.symlink_to(self.outside)
         elif kind < 4:
             source = self.random.choice(["gpu_step.json", "cpu_steps.json", "hostile_names.json", "counters.json"])
             path.write_bytes((DATA / source).read_bytes()[: self.random.choice([None, None, 3000])])
-        late = self.folder / "late"
-        if late.is_symlink() and self.random.random() < 0.3:
-            late.unlink()
 
     def value(self, name, parameter):
         choice = self.random

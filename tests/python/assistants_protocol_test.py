@@ -20,7 +20,7 @@ import urllib.request
 
 from mcp import Client, StdioServerParameters, stdio_client
 
-from assistants_folder import made_folder, made_tools
+from assistants_folder import ROOT, made_folder, made_tools
 from tbtrace.assistants import answer
 from tbtrace.assistants.tools import TOOLS
 
@@ -126,6 +126,7 @@ class Protocol(unittest.TestCase):
         self.assertEqual(
             [sys.executable, "-m", "tbtrace", "mcp", str(self.folder)], [server["command"], *server["args"]]
         )
+        self.assertEqual((ROOT / "docs/skill/SKILL.md").read_text(encoding="utf-8"), run("--print-skill").stdout)
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "mcp_types.py").write_text("raise ModuleNotFoundError(name='mcp_types')")
             path = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])

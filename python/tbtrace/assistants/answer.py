@@ -66,23 +66,28 @@ class Answer:
                 self.put(key, value)
 
     def rows(
-        self, key: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], total: int, after: int = 0
+        self,
+        key: str,
+        columns: Sequence[str],
+        rows: Iterable[Mapping[str, Any]],
+        total: int,
+        after: int = 0,
+        longest: int = LONGEST_NAME,
     ) -> int:
         """A table: the names of the columns, then a list per row. Returns how many rows there was room for."""
-        head = f'"{key}":[{json_of(list(columns))}'
-        if not self._has_room(head + "]"):
-            self._left[key] = f"{total - after} of {total} rows"
-            return 0
-        self._room -= tokens_of(head) + 2
-        lines = [head]
+        lines = [f'"{key}":[{json_of(list(columns))}']
+        room = self._room - tokens_of(lines[0]) - 3
         for row in rows:
-            line = json_of([shown(row.get(column)) for column in columns])
-            if not self._has_room(line):
+            line = json_of([shown(row.get(column), longest) for column in columns])
+            needed = tokens_of(line) + 2
+            if needed > room:
                 break
-            self._room -= tokens_of(line) + 2
+            room -= needed
             lines.append(line)
-        self._members.append(",\n ".join(lines) + "]")
         count = len(lines) - 1
+        if count:
+            self._room = room
+            self._members.append(",\n ".join(lines) + "]")
         if after + count < total:
             self._left[key] = f"{total - after - count} of {total} rows"
         return count
@@ -102,13 +107,11 @@ class Answer:
             members.append(f'"next":{json_of(self._next)}')
         return "{" + ",\n".join(members) + "}"
 
-    def _has_room(self, text: str) -> bool:
-        return tokens_of(text) + 2 <= self._room
-
     def _take(self, member: str) -> bool:
-        if not self._has_room(member):
+        needed = tokens_of(member) + 2
+        if needed > self._room:
             return False
-        self._room -= tokens_of(member) + 2
+        self._room -= needed
         self._members.append(member)
         return True
 

@@ -161,7 +161,7 @@ def finding(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answ
         evidence.append({"what": row["what"], **value, **{key: row[key] for key in ("event", "start_ns", "end_ns")}})
     columns = list(dict.fromkeys(key for row in evidence for key in row))
     if evidence:
-        answer.rows("evidence", _used(columns, evidence), evidence, len(evidence))
+        answer.rows("evidence", _used(columns, evidence), evidence, len(evidence), longest=240)
     number = one.get("trace") if opened.is_job else None
     for row in evidence:
         if row["start_ns"] is not None and row["end_ns"] is not None:

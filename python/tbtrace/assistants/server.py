@@ -6,6 +6,8 @@ import argparse
 import asyncio
 import functools
 import json
+import os
+import pathlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +22,11 @@ _HOST = "127.0.0.1"
 def command(words: Sequence[str]) -> int:
     """Serves until the client leaves; returns the exit code."""
     given = _parser().parse_args(words)
+    if given.print_skill:
+        sys.stdout.write(pathlib.Path(__file__).with_name("skill").joinpath("SKILL.md").read_text(encoding="utf-8"))
+        return 0
+    if not given.folders:
+        _parser().error("name the folders that have your traces")
     if given.print_config:
         sys.stdout.write(_configuration(given.folders))
         return 0
@@ -96,8 +103,6 @@ async def _serve_http(server: Any, port: int) -> None:
 
 def _configuration(folders: Sequence[str]) -> str:
     """What clients have in their configuration."""
-    import os
-
     words = ["mcp", *(os.path.abspath(folder) for folder in folders)]
     servers = {"tbtrace": {"command": sys.executable, "args": ["-m", "tbtrace", *words]}}
     return json.dumps({"mcpServers": servers}, indent=2) + "\n"
@@ -109,8 +114,9 @@ def _parser() -> argparse.ArgumentParser:
         description="A server for assistants, by the Model Context Protocol. It reads the traces below the folders "
         "that it gets, and nothing else.",
     )
-    parser.add_argument("folders", nargs="+", metavar="FOLDER", help="where traces are; links in it are not followed")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="where traces are; links in it are not followed")
     parser.add_argument("--http", action="store_true", help=f"listen on {_HOST} instead of standard input")
     parser.add_argument("--port", type=int, default=8765, help="for --http; 0 takes any that is free (default: 8765)")
     parser.add_argument("--print-config", action="store_true", help="print what a client needs to start it, and stop")
+    parser.add_argument("--print-skill", action="store_true", help="print how to work with the tools, and stop")
     return parser
