@@ -111,7 +111,7 @@ PATHS = [
     "serving.json",
     "damaged.json",
     "empty.json",
-    "late/one.json",
+    "late/secret.json",
 ]
 SEEN = re.compile(r'"((?:t|f|k|op|m|l|step|gap|e):[^"\\]{1,100})"')
 

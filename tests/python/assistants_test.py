@@ -173,6 +173,8 @@ class Assistants(unittest.TestCase):
                 self.asked("summary", trace=trace, budget=budget)
                 self.asked("timeline", trace=trace, from_ns=0, to_ns=10**8, budget=budget, **ranks)
                 self.asked("compare", base=trace, new="after.json.gz", budget=budget, by="operator")
+                for name in IDS.findall(self.tools.call("summary", {"trace": trace, "budget": 20_000})[0]):
+                    self.asked("finding" if name.startswith("f:") else "event", trace=trace, id=name, budget=budget)
                 for what in ("operators", "kernels", "steps", "gaps", "model", "checks", "threads"):
                     self.asked("table", trace=trace, what=what, columns="*", budget=budget)
         self.assertIn("from 300 to 20000", self.refused("summary", trace="job", budget=1))

@@ -97,14 +97,20 @@ class Answer:
         self._next.append(call)
 
     def text(self) -> str:
-        members = list(self._members)
-        if self._left:
-            members.append(f'"left":{json_of(self._left)}')
-        size = tokens_of(",\n".join(members)) + 6
-        while self._next and size + tokens_of(json_of(self._next)) > self._most:
-            self._next.pop()
-        if self._next:
-            members.append(f'"next":{json_of(self._next)}')
+        # What was left out is said as far as there is room: how much of what, of what, or of how many.
+        for left in (self._left, [*self._left], len(self._left)):
+            for count in range(len(self._next), -1, -1):
+                text = self._text(left, self._next[:count])
+                if tokens_of(text) <= self._most:
+                    return text
+        return text
+
+    def _text(self, left: object, suggested: list[str]) -> str:
+        members = [*self._members]
+        if left:
+            members.append(f'"left":{json_of(left)}')
+        if suggested:
+            members.append(f'"next":{json_of(suggested)}')
         return "{" + ",\n".join(members) + "}"
 
     def _take(self, member: str) -> bool:

@@ -20,6 +20,7 @@ from tbtrace.tab.sql import Sql
 
 _MOST_DIFFS = 8
 _WHOLE_TEXT = 4_000
+_FEWEST_TOKENS_OF_A_ROW = 4
 # Columns of tables that are shown if nobody names any.
 _BRIEF = {
     "operators": "key count self_cpu_time_total_ns self_device_time_total_ns cpu_time_total_ns device_time_total_ns",
@@ -190,7 +191,7 @@ def table(
         _notes(answer, made)
         return answer
     # The first rows suffice if none is left out and there is room for no more of them.
-    rows = opened.rows(what, sort_by, -1 if filter else after + budget)
+    rows = opened.rows(what, sort_by, -1 if filter else after + budget // _FEWEST_TOKENS_OF_A_ROW)
     rows = [{**row, "id": _with_number(ids.of_row(row), row, opened)} for row in rows]
     total = len(made)
     if filter:

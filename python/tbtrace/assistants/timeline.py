@@ -8,7 +8,7 @@ from tbtrace.assistants import ids
 from tbtrace.assistants.opened import Events
 
 COLUMNS = ("track", "depth", "start_ns", "end_ns", "calls", "name", "id")
-_MOST_LOOKED_AT = 4_000
+_MOST_LOOKED_AT = 2_000
 
 
 def rows(
