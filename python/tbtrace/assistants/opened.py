@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
 import threading
+from array import array
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import tbtrace
@@ -15,7 +18,7 @@ from tbtrace.assistants import ids
 from tbtrace.tab.refusal import Refusal
 
 _MOST_TABLES = 24
-_WARM = "steps gpu kernels operators kernels_by_operator_name kernels_by_operator memory model occupancy".split()
+_WARM = "gaps steps gpu kernels operators kernels_by_operator_name kernels_by_operator memory model occupancy".split()
 _DEVICE = "device_activities"
 # What the columns and the tables of these names are made of.
 _COLUMNS = (
@@ -39,9 +42,9 @@ class Events(NamedTuple):
 
     everything: tbtrace.Table
     places: tbtrace.Table
-    starts: list[int]
-    durations: list[int]
-    longest: list[int]  # their numbers, by duration
+    starts: array[int]
+    durations: array[int]
+    longest: array[int]  # their numbers, by duration
 
 
 class Opened:
@@ -86,12 +89,14 @@ class Opened:
         }
 
     def warm_up(self) -> None:
-        """What the next questions are about."""
-        self.table("gaps")
+        """What the next questions are about, unless the program ends."""
+        makers: list[Callable[[], object]] = [functools.partial(self.table, name) for name in _WARM]
         if not self.is_job:
-            self.events(None)
-        for name in _WARM:
-            self.table(name)
+            makers.insert(1, functools.partial(self.events, None))
+        for make in makers:
+            if threading.main_thread().is_alive():
+                with contextlib.suppress(Refusal):  # who asks for it gets the sentence
+                    make()
 
     def table(self, name: str) -> Any:
         """By its name in SQL, such as `kernels_by_operator`. Refusal if there is none."""
@@ -165,8 +170,8 @@ class Opened:
             if kept is None:
                 everything = trace.events(None, arguments=_ARGUMENTS)
                 places = trace.events(("name", "process", "thread", "thread_name", "parent"))
-                starts, durations = everything["start_ns"].to_list(), everything["duration_ns"].to_list()
-                longest = sorted(range(len(durations)), key=durations.__getitem__, reverse=True)
+                starts, durations = array("q", everything["start_ns"]), array("q", everything["duration_ns"])
+                longest = array("q", sorted(range(len(durations)), key=durations.__getitem__, reverse=True))
                 kept = Events(everything, places, starts, durations, longest)
                 self._events = {number or 0: kept}  # of one: they are large
             return kept

@@ -71,7 +71,7 @@ def open_trace(session: Session, path: str = "", after: int = 0, budget: int = T
         return _more(answer, after + count, len(rows))
     opened = session.files.open(path)
     known = opened.summary
-    threading.Thread(target=_quietly, args=(opened.warm_up,), daemon=True).start()
+    threading.Thread(target=opened.warm_up).start()  # no daemon: the interpreter cannot end while the library works
     answer.put("trace", opened.id)
     answer.put("recorded", opened.recorded)
     run = known["run"][0]
@@ -315,13 +315,6 @@ def sql(session: Session, trace: str, query: str, after: int = 0, budget: int = 
         return answer
     count = answer.rows("rows", keys, rows[after:], len(rows), after)
     return _more(answer, after + count, len(rows))
-
-
-def _quietly(work: Any) -> None:
-    try:
-        work()
-    except (Refusal, ValueError, tbtrace.TraceError):
-        pass  # who asks for it gets the sentence
 
 
 def _more(answer: Answer, after: int, total: int) -> Answer:
