@@ -206,6 +206,7 @@ class Assistants(unittest.TestCase):
         self.assertIn("gaps", self.refused("table", trace="gpu_step.json", what="nothing"))
         self.assertIn("trace is needed", self.refused("summary"))
         self.assertIn("no parameter 'x'", self.refused("summary", trace="job", x=1))
+        self.assertIn("is a text", self.refused("compare", base="job", new="job", by="\ud800"))
         self.assertIn("whole number", self.refused("timeline", trace="gpu_step.json", from_ns=0.5, to_ns=True))
 
     def test_assistants_compare(self):

@@ -83,8 +83,6 @@ class Files:
             os.close(open_below(root, below, os.O_DIRECTORY))
         except OSError:
             return False
-        except ValueError:
-            raise Refusal(400, "A path is UTF-8.") from None
         return True
 
     @staticmethod

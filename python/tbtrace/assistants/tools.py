@@ -166,7 +166,12 @@ def _checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
         if parameter.kind is int:
             if isinstance(value, bool) or not isinstance(value, int) or not parameter.least <= value <= parameter.most:
                 raise Refusal(400, f"{name} is a whole number from {parameter.least} to {parameter.most}.")
-        elif not isinstance(value, str) or len(value) > parameter.most:
+        elif not isinstance(value, str) or len(value) > parameter.most or not _is_text(value):
             raise Refusal(400, f"{name} is a text of at most {parameter.most} characters.")
         checked[name] = value
     return checked
+
+
+def _is_text(value: str) -> bool:
+    """JSON can have halves of characters."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
