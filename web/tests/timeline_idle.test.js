@@ -1,7 +1,7 @@
 // The causes of idle time in the timeline.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { timelineGapAt, timelineGapOf, timelineIdleOf } from "../timeline/idle.js";
+import { timelineGapAt, timelineGapPlace, timelineGapsOf, timelineIdleOf } from "../timeline/idle.js";
 import { timelineHeading, timelineIdleRow, timelineLayout } from "../timeline/layout.js";
 
 /** The view of a GPU with gaps: device, start, duration, cause. */
@@ -29,9 +29,18 @@ test("the gap at a time, and the longest where a pixel has several", () => {
 });
 
 test("a span that is a gap has its cause", () => {
-  assert.equal(timelineGapOf(idle, [500, 600]).kind, "data");
-  assert.equal(timelineGapOf(idle, [500, 601]), null);
-  assert.equal(timelineGapOf(new Map(), [1, 2]), null);
+  assert.deepEqual(timelineGapsOf(idle, [500, 600]).map(({ kind }) => kind), ["data"]);
+  assert.deepEqual(timelineGapsOf(idle, [500, 601]), []);
+  assert.deepEqual(timelineGapsOf(new Map(), [1, 2]), []);
+});
+
+test("a gap says whose GPU was idle, and two that are alike are both said", () => {
+  const alone = { rankOf: (rank) => rank }, beside = { rankOf: (rank) => rank ?? 4 };
+  const both = new Map([...idle, ...timelineIdleOf(viewOf([[0, 500, 100, "data"]]), 5)]);
+  const found = timelineGapsOf(both, [500, 600]);
+  assert.deepEqual(found.map((gap) => timelineGapPlace(beside, gap)), ["GPU 0 of rank 4", "GPU 0 of rank 5"]);
+  assert.equal(timelineGapPlace(alone, found[0]), "GPU 0");
+  assert.equal(timelineGapPlace(alone, { device: null }), "GPU");
 });
 
 test("headings and causes of idle time have room of their own", () => {

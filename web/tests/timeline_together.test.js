@@ -1,11 +1,12 @@
 // Timelines of several ranks on one clock, which of their ranges are one collective, and the order of tracks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TimelineArrangement } from "../timeline/arrange.js";
+import { TimelineArrangement, timelineTrackKey } from "../timeline/arrange.js";
 import { TimelineModel } from "../timeline/model.js";
 import { timelineNotesText, timelineReadNotes, timelineWithNote } from "../timeline/notes.js";
 import { timelineFlows } from "../timeline/queries.js";
 import { TogetherMatches, TogetherModel, togetherMap } from "../timeline/together.js";
+import { timelineTrackName } from "../timeline/words.js";
 import { timelineDocument } from "./timeline_documents.js";
 
 // Rank 1 began 50 ns later on the common clock and runs 1 % fast; nothing connects rank 2.
@@ -72,6 +73,10 @@ test("other ranks have their steps and their device below the own tracks", () =>
   }
   assert.equal(seen.size, 3, "the host of another rank is left out");
   assert.equal(model.names.filter((name) => name === nccl).length, 1, "a name of both is one name");
+  assert.deepEqual(model.source.tracks.map((_, track) => timelineTrackName(model, track)),
+    ["stream 7, rank 4", "main, rank 4", "steps, rank 5", "stream 7, rank 5"], "each track names its rank");
+  assert.equal(timelineTrackName(own, 0), "stream 7, python (1)");
+  assert.deepEqual([own.ranks, model.ranks], [1, 2]);
 });
 
 test("without devices other ranks have their hosts", () => {
@@ -119,9 +124,28 @@ test("tracks are pinned, hidden and moved, and the address remembers it", () => 
   // Tracks of another rank come and go.
   assert.deepEqual(again.order(["0", "5.0", "1", "2", "c0"]), ["c0", "0", "5.0", "2", "1"]);
   assert.deepEqual(again.order(["0", "2"]), ["0", "2"]);
-  again.reset();
+  again.reset(keys);
   assert.deepEqual([page.values.pinned, page.values.hidden, page.values.moved], [null, null, null]);
   assert.deepEqual(new TimelineArrangement(pageOf({ moved: "x,,1" })).order(["0", "1"]), ["0", "1"], "an address of another trace");
+});
+
+test("what is done to a track of one rank is done to no track of another", () => {
+  const { model } = joined();
+  const [, , steps, stream] = model.source.tracks.map(({ key }) => key);
+  assert.equal(stream, timelineTrackKey("b", 0), "beside another rank as in its own timeline");
+  assert.notEqual(timelineTrackKey("b", 0), timelineTrackKey("c", 0));
+  assert.deepEqual(["0", "7"].map((trace) => timelineTrackKey(trace, "c1")), ["c1", "7.c1"]);
+  const one = new TimelineArrangement(pageOf());
+  const first = ["0", "1", steps, stream], second = ["7.0", "7.1"];
+  one.set("hidden", "0", true);
+  one.set("pinned", stream, true);
+  one.move(first, "1", -1);
+  assert.deepEqual(one.order(second), second);
+  assert.ok(!second.some((key) => one.hidden.has(key) || one.pinned.has(key)));
+  one.move(second, "7.1", -1);
+  assert.deepEqual([one.order(second), one.order(first)], [["7.1", "7.0"], [stream, "1", "0", steps]]);
+  one.reset(second);
+  assert.deepEqual([one.order(second), one.order(first)], [second, [stream, "1", "0", steps]]);
 });
 
 test("notes are in the address, one for a span", () => {

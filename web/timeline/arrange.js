@@ -2,6 +2,19 @@
 
 /** @typedef {Pick<import("../data/source.js").Page, "get" | "set">} ArrangePage */
 
+/**
+ * What the address calls a track or counter. Numbers of tracks are those of one trace.
+ * @param {string} trace the source's name of it: a number, or a path
+ * @param {number | string} of
+ * @returns {string}
+ */
+export function timelineTrackKey(trace, of) {
+  if (trace === "0") return String(of);
+  const mark = /^\d+$/.test(trace) ? trace
+    : [...trace].reduce((sum, letter) => (sum * 31 + Number(letter.codePointAt(0))) % 2 ** 32, 7).toString(36);
+  return `${mark}.${of}`;
+}
+
 export class TimelineArrangement {
   /** @param {ArrangePage} page */
   constructor(page) {
@@ -14,11 +27,6 @@ export class TimelineArrangement {
     this.hidden = new Set(list("hidden"));
     /** @private All keys in the order of the tracks; empty: the usual one. */
     this.moved = list("moved");
-  }
-
-  /** Whether anything differs from the usual picture. */
-  isChanged() {
-    return this.pinned.size + this.hidden.size + this.moved.length > 0;
   }
 
   /**
@@ -64,15 +72,19 @@ export class TimelineArrangement {
     if (at < 0 || other === undefined || this.pinned.has(other) !== this.pinned.has(key)) return false;
     list[at] = other;
     list[at + by] = key;
-    this.moved = list;
+    // What is moved in other traces stays so.
+    this.moved = [...list, ...this.moved.filter((one) => !list.includes(one))];
     this.write();
     return true;
   }
 
-  reset() {
-    this.pinned.clear();
-    this.hidden.clear();
-    this.moved = [];
+  /** @param {string[]} keys of all that is shown or hidden now */
+  reset(keys) {
+    for (const key of keys) {
+      this.pinned.delete(key);
+      this.hidden.delete(key);
+    }
+    this.moved = this.moved.filter((key) => !keys.includes(key));
     this.write();
   }
 

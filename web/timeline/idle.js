@@ -7,6 +7,8 @@ import { timelineBoxAt, timelineIdleRow } from "./layout.js";
  * @typedef {object} TimelineGap
  * @property {number} start
  * @property {number} end
+ * @property {number} [rank] of another rank
+ * @property {number | null} device
  * @property {string} kind its colour
  * @property {string} cause
  * @property {string} sentence
@@ -38,7 +40,7 @@ export function timelineIdleOf(view, rank, map = (time) => time) {
     const [cause, kind] = idleCauses.get(why) ?? [why.replaceAll("_", " "), "idle"];
     const key = timelineIdleKey({ rank, device: gap.device });
     const list = idle.get(key) ?? [];
-    list.push({ start: map(start), end: map(start + Number(gap.duration_ns)), kind, cause, sentence: gapSentence(gap) });
+    list.push({ rank, device: gap.device, start: map(start), end: map(start + Number(gap.duration_ns)), kind, cause, sentence: gapSentence(gap) });
     idle.set(key, list);
   }
   for (const gaps of idle.values()) gaps.sort((a, b) => a.start - b.start);
@@ -79,14 +81,20 @@ export function timelineGapAt(gaps, time, pixel) {
 /**
  * @param {TimelineIdle} idle
  * @param {[number, number]} span
- * @returns {TimelineGap | null} the gap that it frames
+ * @returns {TimelineGap[]} the gaps that it frames, each of another device
  */
-export function timelineGapOf(idle, [from, to]) {
-  for (const gaps of idle.values()) {
-    const gap = gaps[gapAfter(gaps, from)];
-    if (gap && gap.start === from && gap.end === to) return gap;
-  }
-  return null;
+export function timelineGapsOf(idle, [from, to]) {
+  return [...idle.values()].map((gaps) => gaps[gapAfter(gaps, from)]).filter((gap) => gap?.start === from && gap.end === to);
+}
+
+/**
+ * @param {import("./model.js").TimelineModel} model
+ * @param {TimelineGap} gap
+ * @returns {string} `GPU 1 of rank 2`
+ */
+export function timelineGapPlace(model, { rank: other, device }) {
+  const rank = model.rankOf(other);
+  return (device === null ? "GPU" : `GPU ${device}`) + (rank === undefined ? "" : ` of rank ${rank}`);
 }
 
 /**

@@ -82,7 +82,10 @@ export class TimelineTrackLabels {
     const track = counter ? null : model.source.tracks[box.track];
     const rows = track ? model.trackRows[box.track] : 1;
     const name = counter ? counter.name : track ? timelineTrackLabel(track) : "";
-    const detail = counter ? timelineScaleText(counter) : (track?.process ?? "");
+    const rank = track ? model.rankOf(track.rank) : undefined;
+    // Pinned tracks of several ranks stand side by side.
+    const detail = counter ? timelineScaleText(counter)
+      : [...rank === undefined ? [] : [`rank ${rank}`], ...track?.process ? [track.process] : []].join(", ");
     const [firstMark, lastMark] = counter ? [0, 0]
       : timelineMarksOf(model.source, box.track);
     const moments = counter ? (counter.process ? `\n${counter.process}` : "") +

@@ -76,6 +76,8 @@ export class TimelineModel {
    */
   constructor(source, ranges) {
     this.source = source;
+    /** How many ranks have tracks here. */
+    this.ranks = 1;
     /** @private */
     this.places = timelinePlaces(source.columns, source.bytes.length);
     const { starts, durations, rows, names, unfinished, flows } = ranges ?? decoded(source, this.places);
@@ -149,6 +151,14 @@ export class TimelineModel {
     this.flows = flows.map(({ kind, from, to }) => ({
       kind, from: Uint32Array.from(from, (range) => place[range]), to: Uint32Array.from(to, (range) => place[range]),
     }));
+  }
+
+  /**
+   * @param {number | undefined} rank of a track or gap
+   * @returns {number | undefined} the same, or the own one beside others
+   */
+  rankOf(rank) {
+    return rank;
   }
 
   /**

@@ -7,6 +7,7 @@ import { namedRow } from "../parts/name_link.js";
 import { smallTable } from "../parts/small_table.js";
 import { timelineKinds, timelineKindName } from "./kinds.js";
 import { timelineColumn, timelineInteger } from "./columns.js";
+import { timelineGapPlace } from "./idle.js";
 import { timelineBusyTime, timelineFlows, timelineSpanNames, timelineTouching } from "./queries.js";
 import { timelineChain, timelineSelfTime, timelineSwatch, timelineTrackName } from "./words.js";
 
@@ -142,9 +143,10 @@ function chainLinks(model, chain, select) {
  * @param {number} range
  * @param {import("../data/source.js").Page & {range?: Function}} page
  * @param {PanelActions} actions
+ * @param {string} [where] the rank, beside others
  * @returns {HTMLElement}
  */
-export function timelineRangePanel(model, range, page, actions) {
+export function timelineRangePanel(model, range, page, actions, where = "") {
   const { source } = model;
   const kind = model.kinds[model.name[range]];
   const name = model.nameOf(range);
@@ -199,14 +201,14 @@ export function timelineRangePanel(model, range, page, actions) {
   const count = model.nameCount[model.name[range]];
   const total = model.nameTotal[model.name[range]];
   list.append(...panelFact("Same name", [
-    `${formatValue(count)} ${source.part ? "in this part" : ""}, ${
-      formatValue(total, "ns")} in all, mean ${formatValue(total / count, "ns")} `.replace(" ,", ","),
+    `${formatValue(count)}${source.part ? " in this part" : where}, ${
+      formatValue(total, "ns")} in all, mean ${formatValue(total / count, "ns")} `,
     count > 1 ? h("button", { type: "button", class: "link", onclick: () => actions.same(false) },
                   "previous") : null, " ",
     count > 1 ? h("button", { type: "button", class: "link", onclick: () => actions.same(true) },
                   "next") : null, " ",
     count > 1 ? h("button", { type: "button", class: "link", onclick: () => actions.find(name) },
-                  "mark them") : null], true));
+                  where ? "mark them on all ranks" : "mark them") : null], true));
   list.append(...argumentRows(timelineArguments(model, range)));
   if (page.range && source.arguments.length === 0) {
     const waiting = h("dd", { class: "quiet", role: "status" }, "reading \u2026");
@@ -295,10 +297,10 @@ function tableLinks(name, kind, page) {
  * @param {PanelModel} model
  * @param {[number, number]} span
  * @param {Pick<PanelActions, "select" | "close" | "find"> & {zoom: () => void}} actions
- * @param {import("./idle.js").TimelineGap | null} [gap] that it frames
+ * @param {import("./idle.js").TimelineGap[]} [gaps] that it frames
  * @returns {HTMLElement}
  */
-export function timelineSpanPanel(model, [from, to], actions, gap = null) {
+export function timelineSpanPanel(model, [from, to], actions, gaps = []) {
   const long = to - from;
   const [begin, end] = [from, to].map((time) =>
     axisText(time, to, Math.max(1, 10 ** Math.floor(Math.log10(long || 1)) / 1000), "ns"));
@@ -315,7 +317,7 @@ export function timelineSpanPanel(model, [from, to], actions, gap = null) {
     const all = timelineSpanNames(model, from, to,
                                   (track) => isWanted(model.source.tracks[track].kind));
     if (all.length === 0) return null;
-    return h("section", null, h("h3", null, title, h("span", { class: "quiet" },
+    return h("section", null, h("h3", null, title, h("span", { class: "quiet" }, model.ranks > 1 ? ` of ${model.ranks} ranks` : "",
       all.length > 10 ? ` the 10 longest of ${countOf(all.length, "name")}` : "")),
       smallTable(all.slice(0, 10), [
         { label: "Name", value: ({ name }) => h("div", { class: "timeline-name" },
@@ -335,7 +337,7 @@ export function timelineSpanPanel(model, [from, to], actions, gap = null) {
       h("button", { type: "button", onclick: actions.zoom }, "Zoom to it"),
       h("button", { type: "button", class: "icon", "aria-label": "Clear the span",
                     title: "Clear the span (Esc)", onclick: actions.close }, "\u00d7")),
-    gap ? h("p", null, h("b", null, `The GPU was idle: ${gap.cause}. `), gap.sentence) : null,
+    gaps.map((gap) => h("p", null, h("b", null, `${timelineGapPlace(model, gap)} was idle: ${gap.cause}. `), gap.sentence)),
     isMoment ? momentList(model, from, actions.select) : h("div", { class: "timeline-span" },
       h("section", null, h("h3", null, "Busy time", tracks.length > shown.length
         ? h("span", { class: "quiet" }, ` of the first ${shown.length} of ${

@@ -3,11 +3,11 @@ import { h, setVariable } from "../parts/dom.js";
 import { timelineAxis } from "./axis.js";
 import { TimelineTrackLabels } from "./labels.js";
 import { timelineGapAt, timelineIdleKey } from "./idle.js";
+import { timelineTrackKey } from "./arrange.js";
 import { timelineBoxAt, timelineClamp, timelineLayout, timelineRow, timelineZoom } from "./layout.js";
 import { timelineMarkAt, timelinePointAt } from "./moments.js";
 import { TimelinePainter } from "./paint.js";
 import { timelineHit } from "./queries.js";
-import { timelineTrackName } from "./words.js";
 
 /** @typedef {import("./model.js").TimelineModel} SceneModel */
 /** @typedef {import("./layout.js").TimelineSize} SceneSize */
@@ -26,10 +26,12 @@ export class TimelineScene {
   /**
    * @param {SceneModel} model
    * @param {import("./arrange.js").TimelineArrangement} arrangement
+   * @param {string} trace that the model is of
    */
-  constructor(model, arrangement) {
+  constructor(model, arrangement, trace) {
     const { source } = model;
     this.model = model;
+    this.trace = trace;
     this.arrangement = arrangement;
     this.whole = { from: source.from_ns, to: Math.max(source.to_ns, source.from_ns + 1) };
     this.view = timelineClamp({ from: this.whole.from, to: this.whole.to }, this.whole);
@@ -121,7 +123,8 @@ export class TimelineScene {
   /** @param {number} box */
   boxKey(box) {
     const { tracks, counters } = this.model.source;
-    return box < tracks.length ? timelineTrackName(this.model, box)
+    const track = tracks[box];
+    return track ? JSON.stringify([track.name, track.process, track.rank])
       : `counter ${counters[box - tracks.length].name}, ${
         counters[box - tracks.length].process ?? ""}`;
   }
@@ -132,7 +135,7 @@ export class TimelineScene {
    */
   trackKey(id) {
     const { tracks } = this.model.source;
-    return id >= tracks.length ? `c${id - tracks.length}` : tracks[id].key ?? String(id);
+    return tracks[id]?.key ?? timelineTrackKey(this.trace, id >= tracks.length ? `c${id - tracks.length}` : id);
   }
 
   /**

@@ -47,14 +47,14 @@ export function timelineSearchField(onChange, onNext) {
     /**
      * @param {import("./queries.js").TimelineMatches | null} found
      * @param {boolean} isValid
-     * @param {boolean} isPart
+     * @param {import("./model.js").TimelineModel} model
      * @param {number} at which match is selected, from 1; 0: none
      */
-    tell(found, isValid, isPart, at) {
+    tell(found, isValid, { source, ranks }, at) {
       for (const button of buttons) button.disabled = !found || found.count === 0;
       status.textContent = !isValid ? "This is not a valid regular expression."
         : !found ? "" : found.count === 0 ? "No range matches."
-          : `${at ? `${formatValue(at)} of ` : ""}${countOf(found.count, "match", "matches")}, ${formatValue(found.total, "ns")}${isPart ? " in this part" : ""}`;
+          : `${at ? `${formatValue(at)} of ` : ""}${countOf(found.count, "match", "matches")}${ranks > 1 ? ` on ${ranks} ranks` : ""}, ${formatValue(found.total, "ns")}${source.part ? " in this part" : ""}`;
     },
   };
 }

@@ -1,5 +1,6 @@
 // Timelines of several ranks as one, on the clock of the first of them, without any drawing.
 import { timelineIsAnnotation, timelineKindName } from "./kinds.js";
+import { timelineTrackKey } from "./arrange.js";
 import { TimelineModel } from "./model.js";
 
 /**
@@ -66,6 +67,7 @@ export class TogetherModel extends TimelineModel {
     const joined = join(parts);
     super(joined.source, joined.ranges);
     this.parts = parts;
+    this.ranks = parts.length;
     /** @private By range of this model. */
     this.partOf = joined.partOf;
     /** @private By range in the document, the range of its part; -1: a step. */
@@ -76,6 +78,11 @@ export class TogetherModel extends TimelineModel {
       const at = this.number[range];
       if (this.inPart[at] >= 0) this.here[this.partOf[at]][this.inPart[at]] = range;
     }
+  }
+
+  /** @override */
+  rankOf(/** @type {number | undefined} */ rank) {
+    return rank ?? this.parts[0].rank;
   }
 
   /**
@@ -131,7 +138,7 @@ function join(parts) {
   /** @type {number[]} */ const unfinished = [];
   let to = 0, range = 0, from = 0;
   let wholeFrom = own.from_ns, wholeTo = own.to_ns;
-  parts.forEach(({ model, rank, map }, part) => {
+  parts.forEach(({ model, rank, map, name: trace = "" }, part) => {
     const { source } = model;
     const ids = source.names.map((text, name) =>
       nameOf(text, source.category_list[source.categories[name]] ?? { name: "", kind: "other" }));
@@ -151,7 +158,7 @@ function join(parts) {
       wholeFrom = Math.min(wholeFrom, map(source.from_ns));
       wholeTo = Math.max(wholeTo, map(source.to_ns));
       if (source.steps.length > 0) {
-        tracks.push({ name: "steps", process: "", kind: "steps", device: null, ranges: source.steps.length, rows: 1, rank, key: `${rank}.s` });
+        tracks.push({ name: "steps", process: "", kind: "steps", device: null, ranges: source.steps.length, rows: 1, rank, key: timelineTrackKey(trace, "s") });
       }
       for (const { number, start_ns: begin, end_ns: end } of source.steps) {
         put(begin, end);
@@ -161,7 +168,7 @@ function join(parts) {
     }
     for (const track of kept[part]) {
       const one = source.tracks[track];
-      tracks.push(part === 0 ? one : { ...one, rank, key: `${rank}.${track}` });
+      tracks.push(part === 0 ? one : { ...one, rank, key: timelineTrackKey(trace, track) });
       from = source.tracks.slice(0, track).reduce((sum, before) => sum + before.ranges, 0);
       to = from + one.ranges;
       for (let number = from; number < to; number++) {

@@ -58,7 +58,7 @@ export function timelineTracksMenu({ tracks, arrangement, keys, changed, ranks, 
         button(key, "\u2193", `Move down ${name}, ${group}`, null, () => arrangement.move(keys(), key, 1)));
     }), all.length > menuMost ? h("p", { class: "quiet" }, `${all.length - menuMost} more tracks; their names open and close them.`) : "",
     h("button", { type: "button", onclick: () => {
-      arrangement.reset();
+      arrangement.reset(keys());
       changed();
       draw();
     } }, "As at first"));

@@ -10,7 +10,7 @@ import { timelineZoom } from "./layout.js";
 import { TimelineModel } from "./model.js";
 import { timelineNextMoment } from "./moments.js";
 import { TimelineDock } from "./dock.js";
-import { timelineGapOf, timelineIdleOf } from "./idle.js";
+import { timelineGapsOf, timelineIdleOf } from "./idle.js";
 import { timelineNoteField, timelineNoteList, timelineNotesText, timelineReadNotes, timelineWithNote } from "./notes.js";
 import { TimelineOverview } from "./overview.js";
 import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
@@ -51,7 +51,7 @@ export class TimelineView extends TimelineScene {
    * @param {TimelinePage} page
    */
   constructor(source, page) {
-    super(modelOf(source), new TimelineArrangement(page));
+    super(modelOf(source), new TimelineArrangement(page), page.trace);
     timelineFlush();
     this.page = page;
     /** Of the document that the page has; a part of it may be shown instead. */
@@ -245,7 +245,7 @@ export class TimelineView extends TimelineScene {
 
   tellMatches() {
     this.search.tell(this.matches, this.matches !== null || this.pattern === "",
-                     this.model.source.part !== null,
+                     this.model,
                      timelineMatchNumber(this.model, this.matches, this.selected));
   }
 
@@ -305,7 +305,8 @@ export class TimelineView extends TimelineScene {
           names[model.name[selected]] = 1;
           this.select(timelineNext(model, names, selected, forward));
         },
-        copy: (text) => copyAndSay(page, text, "name is") }));
+        copy: (text) => copyAndSay(page, text, "name is") },
+      model instanceof TogetherModel ? ` on rank ${model.originOf(selected).part.rank}` : ""));
     } else if (this.selectedKey !== "") {
       panels.push(h("p", { class: "quiet" }, "The selected range is not among the ranges here: " +
         "it may be left out to limit the size."));
@@ -316,7 +317,7 @@ export class TimelineView extends TimelineScene {
       panels.push(timelineNoteField(own?.text ?? "", (text) => this.note(span, text)), timelineSpanPanel(model, this.span, {
         zoom: () => this.fit(), close: () => this.setSpan(null),
         select: (range) => this.select(range), find: (name) => this.find(`"${name}"`) },
-      timelineGapOf(this.idle, this.span)));
+      timelineGapsOf(this.idle, this.span)));
     }
     const has = panels.length > 0;
     if (!has) {
@@ -612,7 +613,7 @@ export class TimelineView extends TimelineScene {
         if (event !== null && moment !== null) this.hoverMoment(moment, event);
         else if (event !== null && gap !== null) {
           this.tip.classList.remove("is-hidden");
-          this.showTip(timelineGapTip(gap), event);
+          this.showTip(timelineGapTip(this.model, gap), event);
         }
       },
     });

@@ -3,6 +3,7 @@ import { h } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { keyRows, timelineKeys } from "../parts/help.js";
 import { popupMenu } from "../parts/popup.js";
+import { timelineGapPlace } from "./idle.js";
 import { timelineKinds } from "./kinds.js";
 import { timelineMoment } from "./moments.js";
 import { timelineParent, timelineSelf } from "./queries.js";
@@ -99,8 +100,8 @@ export function timelineTrackLabel({ name, process }) {
  * @returns {string}
  */
 export function timelineTrackName(model, track) {
-  const { process, rank } = model.source.tracks[track];
-  const name = timelineTrackLabel(model.source.tracks[track]);
+  const { process, rank: other } = model.source.tracks[track];
+  const name = timelineTrackLabel(model.source.tracks[track]), rank = model.rankOf(other);
   if (rank !== undefined) return `${name}, rank ${rank}`;
   return process ? `${name}, ${process}` : name;
 }
@@ -135,11 +136,12 @@ export function timelineTip(model, range) {
 
 /**
  * What the pointer tells of a gap.
+ * @param {import("./model.js").TimelineModel} model
  * @param {import("./idle.js").TimelineGap} gap
  * @returns {HTMLElement[]}
  */
-export function timelineGapTip(gap) {
-  return [h("b", null, `Idle: ${gap.cause}`), h("div", null, formatValue(gap.end - gap.start, "ns")),
+export function timelineGapTip(model, gap) {
+  return [h("b", null, `${timelineGapPlace(model, gap)} idle: ${gap.cause}`), h("div", null, formatValue(gap.end - gap.start, "ns")),
           h("div", { class: "quiet" }, gap.sentence)];
 }
 
