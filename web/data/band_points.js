@@ -1,4 +1,5 @@
 // Bands on top of each other, as outlines of steps.
+import { curveAfter } from "./curve_points.js";
 
 /**
  * @typedef {object} BandLayer
@@ -18,10 +19,8 @@
  * @returns {string[]}
  */
 export function bandPaths(x, layers, from, to, xOf, yOf) {
-  let first = 0;
-  while (first + 1 < x.length && x[first + 1] <= from) ++first;
-  let end = first;
-  while (end < x.length && x[end] < to) ++end;
+  const first = Math.max(0, curveAfter(x, from) - 1);
+  const end = curveAfter(x, to);
   /** @type {(at: number) => string} */
   const left = (at) => xOf(Math.max(x[at], from)).toFixed(1);
   const right = xOf(to).toFixed(1);
@@ -41,4 +40,19 @@ export function bandPaths(x, layers, from, to, xOf, yOf) {
     below.set(above);
     return parts.join("") + "Z";
   });
+}
+
+/**
+ * The largest layers at a place, and the sum of the others.
+ * @param {BandLayer[]} layers
+ * @param {number} place
+ * @param {number} most that have their names
+ * @returns {{label: string, value: number}[]}
+ */
+export function bandsAt(layers, place, most) {
+  const held = layers.map(({ label, values }) => ({ label, value: values[place] }))
+    .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
+  const rest = held.length <= most + 1 ? [] : held.splice(most);
+  return [...held, ...rest.length === 0 ? []
+    : [{ label: `${rest.length} others`, value: rest.reduce((sum, { value }) => sum + value, 0) }]];
 }

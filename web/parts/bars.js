@@ -58,6 +58,26 @@ export function stackedBar(parts, unit) {
 }
 
 /**
+ * One of those that hold most memory.
+ * @param {string} kind the class `part-<kind>` gives its colour
+ * @param {number | string} bytes
+ * @param {number} all bytes
+ * @param {Node | string} name
+ * @param {string | null} line below the name
+ * @returns {HTMLElement}
+ */
+export function holderItem(kind, bytes, all, name, line) {
+  const share = Number(bytes) / all;
+  const meter = h("span", { class: "holder-bar part part-" + kind });
+  setVariable(meter, "width", `${Math.max(0.2, 100 * share)}%`);
+  return h("li", null,
+    h("span", { class: "holder-bytes", title: exactValue(bytes, "bytes") }, formatValue(bytes, "bytes")),
+    h("span", { class: "holder-share" }, formatValue(share, "share")),
+    h("span", { class: "holder-track", "aria-hidden": true }, meter),
+    h("span", { class: "holder-name" }, name, line === null ? null : h("span", { class: "quiet holder-line" }, line)));
+}
+
+/**
  * A legend without values, for charts with many bars.
  * @param {BarsPart[]} parts
  * @returns {HTMLElement}

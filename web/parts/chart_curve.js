@@ -3,7 +3,7 @@ import { disable, h, onWidth, s } from "./dom.js";
 import { exactValue, formatValue } from "./format.js";
 import { axisTicks } from "./chart_axes.js";
 import { curveAfter, curveColumns } from "../data/curve_points.js";
-import { bandPaths } from "../data/band_points.js";
+import { bandPaths, bandsAt } from "../data/band_points.js";
 
 /**
  * @typedef {object} CurveSeries
@@ -272,8 +272,7 @@ export function curveChart(data) {
  */
 function curveBandsAt({ x, layers }, at, { xUnit, yUnit }) {
   const place = Math.max(0, curveAfter(x, at) - 1);
-  const held = layers.map(({ label, values }) => ({ label, value: values[place] }))
-    .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value).slice(0, curveBandsShown);
+  const held = bandsAt(layers, place, curveBandsShown);
   if (held.length === 0) return "";
   return (x[place] < at ? "; the largest moment nearby, " + formatValue(x[place], xUnit) : "") +
     held.map(({ label, value }) => "; " + label + " " + formatValue(value, yUnit)).join("");

@@ -1,7 +1,7 @@
 // Bands lie on each other without gaps, cut to what is in sight.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { bandPaths } from "../data/band_points.js";
+import { bandPaths, bandsAt } from "../data/band_points.js";
 
 const same = (value) => value;
 
@@ -17,4 +17,11 @@ test("Layers begin and end at the edges of what is in sight", () => {
   assert.deepEqual(bandPaths([0, 10, 20, 30], layers, 15, 25, same, same), ["M15.0 2.0H20.0V3.0H25.0V0.0H20.0V0.0H15.0Z"]);
   assert.deepEqual(bandPaths([0, 10], layers, 12, 25, same, same), ["M12.0 2.0H25.0V0.0H12.0Z"]);
   assert.deepEqual(bandPaths([], layers, 0, 1, same, same), [""]);
+});
+
+test("The largest layers have their names, and the others are counted", () => {
+  const layers = [1, 0, 9, 3, 2, 7].map((value, at) => ({ label: "abcdef"[at], kind: "", values: [value] }));
+  const shown = (most) => bandsAt(layers, 0, most).map(({ label, value }) => label + value);
+  assert.deepEqual(shown(3), ["c9", "f7", "d3", "2 others3"]);
+  assert.deepEqual(shown(4), ["c9", "f7", "d3", "e2", "a1"], "the name of one takes no more room than its count");
 });

@@ -1,7 +1,7 @@
 // The view of memory: the curve of each device, and what held its peak.
 import { h } from "../parts/dom.js";
 import { exactValue, formatValue } from "../parts/format.js";
-import { stackedBar } from "../parts/bars.js";
+import { holderItem, stackedBar } from "../parts/bars.js";
 import { curveChart } from "../parts/chart_curve.js";
 import { emptyBox } from "../parts/empty.js";
 import { tablesOf } from "../parts/sections.js";
@@ -230,15 +230,6 @@ function memoryModule(name) {
  * @param {number} all bytes of the peak
  */
 function memoryHolder(row, all) {
-  const meter = h("span", { class: "holder-bar part part-" + row.category });
-  meter.style.setProperty("width", Math.max(0.2, 100 * Number(row.bytes) / all) + "%");
-  return h("li", null,
-    h("span", { class: "holder-bytes", title: exactValue(row.bytes, "bytes") },
-      formatValue(row.bytes, "bytes")),
-    h("span", { class: "holder-share" }, formatValue(Number(row.bytes) / all, "share")),
-    h("span", { class: "holder-track", "aria-hidden": true }, meter),
-    h("span", { class: "holder-name" },
-      h("span", null, row.operator, row.module === null ? null :
-        h("span", { class: "quiet" }, " in " + memoryModule(row.module))),
-      row.source_line === null ? null : h("span", { class: "quiet holder-line" }, row.source_line)));
+  return holderItem(row.category, row.bytes, all, h("span", null, row.operator, row.module === null ? null
+    : h("span", { class: "quiet" }, " in " + memoryModule(row.module))), row.source_line);
 }

@@ -1,7 +1,7 @@
 // The view of memory of an allocator's snapshot: bands over time, who holds it, and the segments.
 import { h } from "../parts/dom.js";
-import { exactValue, formatValue } from "../parts/format.js";
-import { stackedBar } from "../parts/bars.js";
+import { countOf, exactValue, formatValue } from "../parts/format.js";
+import { holderItem, stackedBar } from "../parts/bars.js";
 import { choiceButtons } from "../parts/choices.js";
 import { curveChart } from "../parts/chart_curve.js";
 import { emptyBox } from "../parts/empty.js";
@@ -30,7 +30,7 @@ export function renderMemorySnapshot(view, page) {
   const rows = (name) => recordsOf(/** @type {any} */ (view.tables.find((one) => one.name === name)));
   const peaks = rows("peak");
   if (peaks.length === 0) return emptyBox("the snapshot has neither entries nor segments of a device");
-  const tables = Object.fromEntries(["alive", "segments", "blocks", "by_line", "by_category", "curve"]
+  const tables = Object.fromEntries(["oom", "alive", "segments", "blocks", "by_line", "by_category", "curve"]
     .map((name) => [name, rows(name)]));
   const sentences = view.tables.find(({ name }) => name === "peak")?.notes ?? [];
   const shown = { ...view, tables: view.tables.filter(({ name }) => !["by_line", "by_category", "curve"].includes(name))
@@ -98,8 +98,11 @@ function snapshotPictures(name, peak, own, by, page, zoom) {
       name: `Memory of ${name} over time; arrow keys move, plus and minus zoom`, x, series, xUnit: "ns", yUnit: "bytes",
       bands: { x: bands.x, layers: bands.layers },
       zoom: page.get(zoom), onZoom: (value) => page.set(zoom, value),
+      // Of retries, the last failure has its words.
       marks: [{ x: Number(peak.peak_at_ns), y: Number(peak.peak_bytes),
-                label: "peak " + formatValue(peak.peak_bytes, "bytes") }],
+                label: "peak " + formatValue(peak.peak_bytes, "bytes") },
+              ...own.oom.map((row, at) => ({ x: Number(row.at_ns), y: Number(row.allocated_bytes),
+                label: at + 1 < own.oom.length ? "" : `failed: ${formatValue(row.asked_bytes, "bytes")} asked for` }))],
     }));
   }
   if (own.segments.length > 0) parts.push(...snapshotSegments(own, by, bands.kinds));
@@ -188,15 +191,7 @@ function snapshotHeld(rows) {
     stackedBar([...categories].sort((a, b) => b[1] - a[1]).map(([category, value]) => (
       { label: snapshotWords(category), kind: snapshotKind(category, 0, "category"), value })), "bytes"),
     h("h3", { class: "chart-title" }, "Largest holders"),
-    h("ol", { class: "holders" }, rows.slice(0, snapshotHolders).map((row) => {
-      const meter = h("span", { class: "holder-bar part part-" + snapshotKind(row.category, 0, "category") });
-      meter.style.setProperty("width", Math.max(0.2, 100 * Number(row.bytes) / all) + "%");
-      return h("li", null,
-        h("span", { class: "holder-bytes", title: exactValue(row.bytes, "bytes") }, formatValue(row.bytes, "bytes")),
-        h("span", { class: "holder-share" }, formatValue(Number(row.bytes) / all, "share")),
-        h("span", { class: "holder-track", "aria-hidden": true }, meter),
-        h("span", { class: "holder-name" }, row.source_line, h("span", { class: "quiet holder-line" },
-          `${snapshotWords(row.category)}, ${row.allocations} ` +
-          (row.allocations === 1 ? "allocation" : "allocations"))));
-    })));
+    h("ol", { class: "holders" }, rows.slice(0, snapshotHolders).map((row) => holderItem(
+      snapshotKind(row.category, 0, "category"), row.bytes, all, row.source_line,
+      `${snapshotWords(row.category)}, ${countOf(row.allocations, "allocation")}`))));
 }
