@@ -322,10 +322,11 @@ export function queryExamples(table, shown) {
   const text = columns.find((column) => column.type === "text");
   const group = columns.find((column) => column !== text && column.type === "text") ?? text;
   const number = columns.find((column) => column.key === table.sort_by && isNumeric(column)) ?? columns.find(isNumeric);
+  const word = /[a-z]{3,12}/i.exec(text?.texts?.[text.values[0]] ?? "")?.[0] ?? "gemm";
   const name = (/** @type {QueryColumn} */ { key }) => plain(labelOf(key)) === plain(key) ? labelOf(key).replaceAll(" ", "_") : key;
   const value = number ? { ns: "1ms", us: "1ms", bytes: "1MiB", percent: "5%", share: "5%" }[number.unit || unitOf(number.key)] ?? "10" : "";
   return [
-    ...text ? /** @type {[string, string][]} */ ([[`${name(text)}:gemm`, "a text in one column; -name:gemm is without it"]]) : [],
+    ...text ? /** @type {[string, string][]} */ ([[`${name(text)}:${word}`, `a text in one column; -${name(text)}:${word} is without it`]]) : [],
     ...number ? /** @type {[string, string][]} */ ([[`${name(number)}>${value}`, "more than; also >=, <, <=, = and !="]]) : [],
     ...group && number ? /** @type {[string, string][]} */ ([[`| by ${name(group)}: count, ${table.tree ? "mean" : "sum"}(${name(number)}), p90(${name(number)})`,
       "groups; also mean, min, max, median"]]) : [],

@@ -22,6 +22,11 @@ const rowHeight = 28;
 const tallRowHeight = 46;
 /** Rows drawn above and below those in sight. */
 const rowMargin = 8;
+/** Width of a text beside the names that is still readable, in px. */
+const leastText = 100;
+/** Room for the arrow of a column that gives the order, in px; the headings of wide columns have a word that needs it. */
+const arrowRoom = 12;
+const longWord = 130;
 let gridCount = 0;
 
 /** A grid. Give it a model with show(). */
@@ -60,7 +65,10 @@ export class Grid {
     /** @private */
     this.tall = rowHeight;
     if (typeof ResizeObserver !== "undefined") {
-      new ResizeObserver(() => this.draw()).observe(this.element);
+      new ResizeObserver(() => {
+        this.fit();
+        this.draw();
+      }).observe(this.element);
     }
     /** @private */
     this.paper = h("p", { class: "grid-none" });
@@ -80,9 +88,7 @@ export class Grid {
     this.element.setAttribute("role", model.branchKey === null ? "grid" : "treegrid");
     this.element.setAttribute("aria-rowcount", String(rows + 1 + (model.totals ? 1 : 0)));
     this.element.setAttribute("aria-colcount", String(model.columns.length));
-    setVariable(this.inner, "--columns", model.columns.map((column, i) =>
-      `minmax(${model.widths[i]}px, ${column.texts ? model.weights[i] : 1}fr)`).join(" "));
-    setVariable(this.inner, "min-width", `${model.widths.reduce((sum, one) => sum + one, 0)}px`);
+    this.fit();
     setVariable(this.body, "height", `${Math.max(rows, 1) * this.tall}px`);
     // Sorting with the keyboard keeps the focus on the header that was pressed, or on what replaces it.
     const buttons = () => /** @type {HTMLElement[]} */ ([...this.header.querySelectorAll("[data-column]")]);
@@ -100,6 +106,22 @@ export class Grid {
     this.body.replaceChildren(...(rows ? []
       : [h("p", { class: "grid-none" }, "Nothing matches the search.")]));
     this.draw();
+  }
+
+  /** Where a table is a little too wide, its columns except the names give up some of their room. @private */
+  fit() {
+    if (!this.model) return;
+    const { columns, weights, sorted } = this.model;
+    let { widths } = this.model;
+    const sum = () => widths.reduce((all, one) => all + one, 0);
+    const spare = widths.map((width, i) => i === 0 || columns[i].key === sorted ? 0
+      : columns[i].texts ? Math.max(0, width - leastText) : width > longWord ? 0 : arrowRoom);
+    const all = spare.reduce((total, one) => total + one, 0);
+    const over = sum() - this.element.clientWidth;
+    if (over > 0 && over <= all) widths = widths.map((width, i) => Math.floor(width - spare[i] * over / all));
+    setVariable(this.inner, "--columns", columns.map((column, i) =>
+      `minmax(${widths[i]}px, ${column.texts ? weights[i] : 1}fr)`).join(" "));
+    setVariable(this.inner, "min-width", `${sum()}px`);
   }
 
   /**

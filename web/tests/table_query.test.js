@@ -139,5 +139,7 @@ test("examples are queries", () => {
     const examples = queryExamples(of, of.columns.map(({ key }) => key));
     assert.ok(examples.length > 0);
     for (const [query] of examples) assert.equal(problemOf(query, of), "", query);
+    const [text] = examples.map(([query]) => query).filter((query) => /^[^|]*:/.test(query));
+    if (text) assert.ok(queryRows(of, parseQuery(of, text)).length > 0, `${text} is in the table`);
   }
 });
