@@ -1,7 +1,7 @@
 // The frame: the choice of the view, the keys, messages. Columns draw the traces; report.js and
 // tab_app.js add what chooses them.
 import { h } from "./parts/dom.js";
-import { applyTheme, listenToSystemTheme, printInLight, themeOf } from "./parts/theme.js";
+import { applyTheme, listenToSystemTheme, printInLight, themeButton, themeOf } from "./parts/theme.js";
 import { fullSentence } from "./parts/empty.js";
 import { helpDialog } from "./parts/help.js";
 import { groupedViews, viewOfKey } from "./parts/view_groups.js";
@@ -84,10 +84,9 @@ export class App {
   showTheme() {
     const theme = this.theme();
     applyTheme(theme);
-    this.themeButton.textContent = theme === "dark" ? "\u2600" : "\u263e";
-    const words = `Switch to the ${theme === "dark" ? "light" : "dark"} theme`;
-    this.themeButton.title = `${words} (t)`;
-    this.themeButton.setAttribute("aria-label", words);
+    themeButton(this.themeButton, theme, " (t)");
+    // The page that traces are dropped on has a bar around it.
+    if (location.protocol === "blob:") parent.postMessage({ theme }, "*");
   }
 
   /** @returns {void} */

@@ -49,7 +49,7 @@ export function pairBox(items, ask) {
   return h("section", { class: "pair" }, h("h2", null, "Two inputs: what to show?"),
     [[a, b], [b, a]].map((order) => h("button", { type: "button", onclick: () => ask("compare", order) },
       "Compare ", h("bdi", null, order[0].name), " (before) with ", h("bdi", null, order[1].name), " (after)")),
-    h("button", { type: "button", onclick: () => ask("report", items) }, "Both on one page, as ranks of a job"));
+    h("button", { type: "button", onclick: () => ask("report", items) }, "Show both on one page; ranks of a job are shown together"));
 }
 
 /** How far a run is, with a button that stops it. */
@@ -106,20 +106,20 @@ export function remarksOf(lines) {
 }
 
 /**
- * A line as on a terminal, without the name of the program.
+ * A line as on a terminal, as a sentence without the name of the program.
  * @param {string} line
  */
-function plainLine(line) {
-  return line.replace(/^tbtrace: /, "").slice(0, 2000);
+export function plainLine(line) {
+  return line.replace(/^tbtrace: /, "").replace(/: (?=(is|has|holds|was) )/, " ").slice(0, 2000);
 }
 
 /**
  * The report, in a frame that cannot reach this page.
  * @param {string} address
  * @param {string} name
- * @returns {HTMLElement}
+ * @returns {HTMLIFrameElement}
  */
 export function reportFrame(address, name) {
-  return h("iframe", { class: "report", src: address, title: `Report of ${name}`, sandbox: "allow-scripts allow-downloads",
-                       allow: "clipboard-write" });
+  return /** @type {HTMLIFrameElement} */ (h("iframe", { class: "report", src: address, title: `Report of ${name}`,
+                                                         sandbox: "allow-scripts allow-downloads", allow: "clipboard-write" }));
 }

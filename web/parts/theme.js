@@ -38,6 +38,19 @@ export function onTheme(element, draw) {
 }
 
 /**
+ * @param {HTMLElement} button that switches the theme
+ * @param {Theme} theme that is applied
+ * @param {string} [keys]
+ * @returns {void}
+ */
+export function themeButton(button, theme, keys = "") {
+  button.textContent = theme === "dark" ? "\u2600" : "\u263e";
+  const words = `Switch to the ${theme === "dark" ? "light" : "dark"} theme`;
+  button.title = words + keys;
+  button.setAttribute("aria-label", words);
+}
+
+/**
  * Calls back when the system changes its theme.
  * @param {() => void} listener
  * @returns {void}

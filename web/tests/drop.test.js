@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { itemOfDrop, itemsOfFiles, outputPath, placed, savedName, sizeOf } from "../drop/inputs.js";
+import { plainLine } from "../drop/view.js";
 
 const file = (name, path = "", size = 1) => ({ name, webkitRelativePath: path, size });
 const item = (name) => itemsOfFiles([file(name)])[0];
@@ -72,4 +73,9 @@ test("a saved page has the name of its trace", () => {
   assert.equal(savedName([item(".json")], "report"), "report.html");
   assert.equal(savedName([item("a.json"), item("b.json")], "report"), "job.html");
   assert.equal(savedName([item("a.json"), item("b.json")], "compare"), "compare.html");
+});
+
+test("what the program says of a file is a sentence", () => {
+  assert.equal(plainLine("tbtrace: a: b.txt: is not a trace, since it is empty: is it"), "a: b.txt is not a trace, since it is empty: is it");
+  assert.equal(plainLine("tbtrace: warning: x.json: 3 events were skipped"), "warning: x.json: 3 events were skipped");
 });

@@ -61,7 +61,7 @@ Result<const Format*> find_format(std::string_view start) {
   if (blank)
     return Status(StatusCode::unreadable_input, "is empty; the recording may have been stopped");
   return Status(StatusCode::unreadable_input,
-                "is not a trace: it does not start like JSON; expected a Chrome trace as "
+                "is not a trace, since it does not start like JSON; expected a Chrome trace as "
                 "prof.export_chrome_trace() writes it, plain or compressed");
 }
 

@@ -151,7 +151,7 @@ def check_jobs_and_pairs(browser, index, native):
     ranks = sorted(path for path in job.iterdir() if path.is_file())
     opened.drag(*ranks)
     if len(ranks) == 2:
-        opened.page.click("text=ranks of a job")
+        opened.page.click("text=Show both")
     native.check_same(opened.saved()[1], native.page(job, ["report"], *(rank.name for rank in ranks)), "ranks")
     opened.page.click("text=Another trace")
     pair = DATA / "compare"
@@ -274,6 +274,41 @@ def check_keys(browser, index):
     opened.close("keys")
 
 
+def check_history(browser, index):
+    """Back is where files are dropped and Forward the report as it was left; its theme is that of the page around it."""
+    opened = Page(browser, index)
+    page = opened.page
+    page.click("header button[aria-label*='dark theme']")
+    opened.choose(DATA / "gpu_step.json")
+    frame = opened.report()
+    check(frame.evaluate("document.documentElement.dataset.theme") == "dark", "the report has the theme of the page")
+    check(page.locator("header.top .brand").is_hidden(), "two headers of one name stand above each other")
+    frame.click("header button[aria-label*='light theme']")
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    frame.click("nav.views a:has-text('Kernels')")
+    frame.wait_for_selector("#main h1:has-text('Kernels')")
+    page.go_back()
+    frame.wait_for_selector("#main h1:has-text('Summary')")
+    page.go_forward()
+    frame.wait_for_selector("#main h1:has-text('Kernels')")
+    page.click("text=Another trace")
+    check(page.is_visible(".drop") and not page.is_visible("iframe.report"), "another trace can be dropped")
+    page.go_back()
+    page.wait_for_selector("iframe.report")
+    frame.wait_for_selector("#main h1:has-text('Kernels')")
+    for _ in range(2):
+        page.go_back()
+    page.wait_for_selector(".drop")
+    check(not page.is_visible("iframe.report"), "the page is left before its start")
+    # The next report takes the place of the first one.
+    opened.choose(DATA / "counters.json")
+    opened.report()
+    check("counters.json" in page.title(), page.title())
+    page.go_back()
+    page.wait_for_selector(".drop")
+    opened.close("history")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", required=True, type=lambda text: pathlib.Path(text).resolve())
@@ -295,6 +330,7 @@ def main():
         check_policy(browser, options.page)
         check_stop(browser, options.page, folder)
         check_keys(browser, options.page)
+        check_history(browser, options.page)
         check_looks(browser, options.page, options.screenshots)
         browser.close()
     how = "byte by byte" if native.has_zlib else "document by document: this tbtrace does not compress by zlib"
