@@ -17,6 +17,7 @@ onmessage = async ({ data: { module, files, words, output } }) => {
     });
     const { FS, WORKERFS } = program;
     countReading(WORKERFS);
+    sendFirst(FS);
     FS.mkdir("/traces");
     FS.mount(WORKERFS, { blobs: files }, "/traces");
     FS.chdir("/traces");
@@ -46,5 +47,17 @@ function countReading(files) {
       postMessage({ read: sum });
     }
     return got;
+  };
+}
+
+// Sends the page of the summary, which commands.cc writes before the rest is made. Files appear by rename.
+function sendFirst(files) {
+  const rename = files.rename;
+  files.rename = (from, to) => {
+    rename(from, to);
+    if (to !== "/first.html") return;
+    const first = files.readFile(to).buffer;
+    files.unlink(to);
+    postMessage({ first }, [first]);
   };
 }

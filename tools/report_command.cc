@@ -67,7 +67,8 @@ int run(const OptionParser& parser) {
 
 }  // namespace
 
-int write_report(const OptionParser& parser, const StandardOptions& standard, Console& console) {
+int write_report(const OptionParser& parser, const StandardOptions& standard, Console& console,
+                 const OnTrace& read) {
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());
   const std::optional<std::size_t> bytes = size_in_bytes(parser.text("limit"));
@@ -116,6 +117,7 @@ int write_report(const OptionParser& parser, const StandardOptions& standard, Co
   InputLoop loop("report", traces, reading, console, {.rank = *rank});
   const int of_traces = loop.run(
       [&](const Trace& trace, const std::string& path) {
+        if (read) read(trace, path);
         return finish_work([&] { return page.add(trace, path == "-" ? "standard input" : path); },
                            subjects_of_input(path, standard), console);
       },

@@ -2,7 +2,11 @@
 // One thread.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
+
+#include <tbtrace/trace.h>
 
 #include "console.h"
 #include "option.h"
@@ -13,8 +17,12 @@ namespace tbtrace::tools {
 /// The options of `report` besides the standard ones.
 std::vector<OptionGroup> report_options();
 
-/// Writes the page about `standard.inputs` to its output. Returns the exit code: with kDone and
-/// kSomeInputsFailed the page was written.
-int write_report(const OptionParser& parser, const StandardOptions& standard, Console& console);
+using OnTrace = std::function<void(const Trace& trace, const std::string& path)>;
+
+/// Writes the page about `standard.inputs` to its output. `read` is called with each trace before
+/// its views are made. Returns the exit code: with kDone and kSomeInputsFailed the page was
+/// written.
+int write_report(const OptionParser& parser, const StandardOptions& standard, Console& console,
+                 const OnTrace& read = {});
 
 }  // namespace tbtrace::tools

@@ -85,8 +85,16 @@ export class App {
     const theme = this.theme();
     applyTheme(theme);
     themeButton(this.themeButton, theme, " (t)");
-    // The page that traces are dropped on has a bar around it.
-    if (location.protocol === "blob:") parent.postMessage({ theme }, "*");
+    this.tell(false);
+  }
+
+  /**
+   * The page that traces are dropped on has a bar around this one.
+   * @private
+   * @param {boolean} isDrawn
+   */
+  tell(isDrawn) {
+    if (location.protocol === "blob:") parent.postMessage({ theme: this.theme(), hash: location.hash, isDrawn }, "*");
   }
 
   /** @returns {void} */
@@ -202,6 +210,7 @@ export class App {
     this.main.classList.toggle("two", elements.length > 1);
     const title = this.viewTitle();
     await Promise.all(this.columns.map((column) => column.draw(column === focus)));
+    this.tell(true);
     if (title === this.viewTitle()) document.title = `${title} \u2013 ${this.title()}`;
   }
 

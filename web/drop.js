@@ -1,19 +1,20 @@
 // The entry of the page that a trace is dropped on. The program in it is the command line's, as WebAssembly.
 import { h } from "./parts/dom.js";
 import { applyTheme, listenToSystemTheme, themeButton, themeOf } from "./parts/theme.js";
-import { itemOfDrop, itemsOfFiles, outputPath, placed, savedName, sizeOf } from "./drop/inputs.js";
+import { itemOfDrop, itemsOfFiles, outputPath, pageSizes, placed, savedName, sizeOf } from "./drop/inputs.js";
 import { Program } from "./drop/run.js";
-import { dropArea, failureOf, pairBox, ProgressBox, remarksOf, reportFrame } from "./drop/view.js";
+import { dropArea, failureOf, pairBox, ProgressBox, remarksOf, reportFrame, sizeField } from "./drop/view.js";
 
 /** @typedef {import("./drop/inputs.js").DroppedItem} Items */
 /**
  * @typedef {object} ShownReport
- * @property {number} question that it answers
+ * @property {number} number of the question that it answers
  * @property {string} name
- * @property {string} file that it is saved as
- * @property {string[]} lines what the program said
+ * @property {HTMLElement[]} tools
  * @property {string} address
+ * @property {string} hash what it shows
  * @property {HTMLIFrameElement} frame
+ * @property {() => void} drawn
  */
 
 class DropPage {
@@ -34,7 +35,7 @@ class DropPage {
     /** @private */
     this.button = h("button", { type: "button", class: "icon", onclick: () => this.showTheme(themeOf(this.theme) === "dark" ? "light" : "dark") });
     /** @private Entries of the browser's history are of a question. */
-    this.question = 0;
+    this.number = 0;
     /** @private @type {ShownReport | null} the last one */
     this.report = null;
     this.page = h("div", { class: "drop-page" }, h("header", { class: "top" }, h("span", { class: "brand" }, "tbtrace"),
@@ -58,10 +59,14 @@ class DropPage {
     this.showTheme(null);
     listenToSystemTheme(() => this.showTheme(this.theme));
     addEventListener("message", ({ source, data }) => {
-      if (this.report && source === this.report.frame.contentWindow) this.showTheme(data?.theme === "dark" ? "dark" : "light");
+      const { report } = this;
+      if (!report || source !== report.frame.contentWindow) return;
+      this.showTheme(data?.theme === "dark" ? "dark" : "light");
+      report.hash = String(data?.hash ?? "");
+      if (data?.isDrawn) report.drawn();
     });
     addEventListener("popstate", ({ state }) => {
-      if (this.report && state === this.report.question) this.reveal(this.report);
+      if (this.report && state === this.report.number) this.reveal(this.report);
       else this.begin();
     });
     // A file that is dragged over the report would be the frame's. Where it comes from has the focus then.
@@ -104,7 +109,9 @@ class DropPage {
    * @private
    */
   begin() {
-    this.program.stop();
+    if (this.program.stop() && this.report?.number === this.number) {
+      this.report.tools = [h("span", { class: "quiet" }, "Stopped: this is the summary alone.")];
+    }
     document.title = "tbtrace";
     this.tools.replaceChildren();
     this.page.classList.remove("with-report");
@@ -115,11 +122,13 @@ class DropPage {
    * @private
    * @param {Items[]} items
    * @param {"report" | "compare"} question
+   * @param {string} [size] of the page at most
+   * @param {string} [hash] what it shows at first
    */
-  async ask(items, question) {
+  async ask(items, question, size = pageSizes[0], hash = "") {
     this.begin();
     // Back is where files are dropped.
-    const number = ++this.question;
+    const number = ++this.number;
     if (history.state === null) history.pushState(number, "");
     else history.replaceState(number, "");
     const name = items.map((item) => item.name).join(", ").slice(0, 200);
@@ -128,12 +137,23 @@ class DropPage {
       this.area.querySelector("input")?.focus();
     });
     this.above.append(progress.element);
+    /** @type {(page: ArrayBuffer, makeTools: (report: ShownReport) => HTMLElement[]) => void} */
+    const show = (page, makeTools) => this.show(number, name, hash, page, makeTools);
     try {
-      const { files, words } = placed(items, question);
-      const result = await this.program.run(files, words, outputPath, (read) => progress.show(read));
+      const { files, words } = placed(items, question, size);
+      const result = await this.program.run(files, words, outputPath, (read) => progress.show(read),
+        (first) => show(first, () => [h("span", { class: "quiet", role: "status" }, "Making the other views \u2026")]));
       if (result === null) return;
-      if (result.page === null) this.fail(name, result.lines);
-      else this.show(name, savedName(items, question), result.page, result.lines);
+      const remarks = remarksOf(result.lines);
+      if (result.page !== null) {
+        show(result.page, (report) => [...remarks ? [remarks] : [],
+          ...question === "report" ? [sizeField(size, (other) => this.ask(items, question, other, report.hash))] : [],
+          h("a", { class: "button", href: report.address, download: savedName(items, question) }, "Save this page")]);
+      } else if (this.report?.number === number && remarks) {
+        remarks.setAttribute("open", "");
+        this.report.tools = [h("span", null, "The other views cannot be made."), remarks];
+        this.reveal(this.report);
+      } else this.fail(name, result.lines);
     } catch (error) {
       this.fail(name, [error instanceof Error ? error.message : String(error)]);
     }
@@ -151,36 +171,48 @@ class DropPage {
 
   /**
    * @private
+   * @param {number} number of the question
    * @param {string} name
-   * @param {string} file that it is saved as
+   * @param {string} hash what the page shows at first, if it does not replace one
    * @param {ArrayBuffer} page
-   * @param {string[]} lines
+   * @param {(report: ShownReport) => HTMLElement[]} makeTools
    */
-  show(name, file, page, lines) {
-    if (this.report) {
-      this.report.frame.remove();
-      URL.revokeObjectURL(this.report.address);
-    }
+  show(number, name, hash, page, makeTools) {
+    const before = this.report;
+    const isSame = before?.number === number;
     const address = URL.createObjectURL(new Blob([page], { type: "text/html" }));
-    const frame = reportFrame(address + (this.theme ? `#theme=${this.theme}` : ""), name);
-    this.main.append(frame);
-    this.reveal(this.report = { question: this.question, name, file, lines, address, frame });
+    const shown = isSame ? before.hash : hash || (this.theme ? `#theme=${this.theme}` : "");
+    const report = this.report = { number, name, address, hash: shown, frame: reportFrame(address + shown, name),
+                                   tools: /** @type {HTMLElement[]} */ ([]), drawn: () => {} };
+    report.tools = makeTools(report);
+    const remove = () => {
+      before?.frame.remove();
+      if (before) URL.revokeObjectURL(before.address);
+      report.frame.classList.remove("waiting");
+      report.drawn = () => {};
+    };
+    // The summary stays until all of the page is drawn.
+    if (isSame) {
+      report.frame.classList.add("waiting");
+      report.drawn = remove;
+      setTimeout(() => report.drawn(), 3000);
+    } else remove();
+    this.main.append(report.frame);
+    this.reveal(report);
   }
 
   /**
    * @private
    * @param {ShownReport} report
    */
-  reveal({ name, file, lines, address }) {
-    this.begin();
+  reveal({ name, tools }) {
+    this.above.replaceChildren();
     document.title = `${name} - tbtrace`;
-    const remarks = remarksOf(lines);
-    this.tools.append(h("button", { type: "button", onclick: () => {
+    this.tools.replaceChildren(h("button", { type: "button", onclick: () => {
       history.pushState(null, "");
       this.begin();
       this.area.querySelector("input")?.focus();
-    } }, "Another trace"), h("span", { class: "space" }), ...(remarks ? [remarks] : []),
-    h("a", { class: "button", href: address, download: file }, "Save this page"));
+    } }, "Another trace"), h("span", { class: "space" }), ...tools);
     this.page.classList.add("with-report");
   }
 }

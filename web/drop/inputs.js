@@ -14,6 +14,8 @@
 
 /** Where the program writes its page. */
 export const outputPath = "/report.html";
+/** How large it may be; the first is the program's own choice. */
+export const pageSizes = ["2MB", "10MB", "50MB"];
 
 /**
  * @param {Iterable<File>} files of a field that takes files
@@ -93,9 +95,10 @@ async function addFiles(entry, path, files) {
  * `1` and `2`.
  * @param {DroppedItem[]} items
  * @param {Question} question
+ * @param {string} [size] of the page at most
  * @returns {{files: PlacedFile[], words: string[]}}
  */
-export function placed(items, question) {
+export function placed(items, question, size = pageSizes[0]) {
   const hasDoubles = new Set(items.map(({ name }) => name)).size < items.length;
   const ordered = items.map((item, number) => ({ item, prefix: hasDoubles ? `${number + 1}/` : "" }));
   if (question === "report") ordered.sort((a, b) => byName(a.prefix + a.item.name, b.prefix + b.item.name));
@@ -104,7 +107,7 @@ export function placed(items, question) {
   // A lone `-` would be the standard input.
   const inputs = ordered.map(({ item, prefix }) => `${prefix}${item.name}`)
     .map((path) => (path === "-" ? "./-" : path));
-  const verb = question === "report" ? ["report"] : ["diff", "--format", "html"];
+  const verb = question === "report" ? ["report", "--limit", size] : ["diff", "--format", "html"];
   return { files, words: [...verb, "-o", outputPath, "--threads", "1", "--color", "never", "--progress", "off", "--", ...inputs] };
 }
 

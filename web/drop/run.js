@@ -34,9 +34,10 @@ export class Program {
    * @param {string[]} words
    * @param {string} output
    * @param {(read: number) => void} onRead gets how many bytes were read
+   * @param {(page: ArrayBuffer) => void} onFirst gets a page with the first view, if there is one before the rest
    * @returns {Promise<RunResult | null>} null if it was stopped
    */
-  async run(files, words, output, onRead) {
+  async run(files, words, output, onRead, onFirst) {
     this.stop();
     /** @type {Promise<RunResult | null>} */
     const result = new Promise((finish) => { this.finish = finish; });
@@ -47,7 +48,8 @@ export class Program {
     this.worker = new Worker(address);
     this.worker.addEventListener("message", () => URL.revokeObjectURL(address), { once: true });
     this.worker.onmessage = ({ data }) => {
-      if (data.read === undefined) this.end(data);
+      if (data.first) onFirst(data.first);
+      else if (data.read === undefined) this.end(data);
       else onRead(data.read);
     };
     this.worker.onerror = (event) => this.end({ code: -1, page: null, lines: [event.message || "the program stopped"] });
@@ -55,9 +57,14 @@ export class Program {
     return result;
   }
 
-  /** Ends a run that is under way. */
+  /**
+   * Ends a run that is under way.
+   * @returns {boolean} whether there was one
+   */
   stop() {
+    const isRunning = this.finish !== null;
     this.end(null);
+    return isRunning;
   }
 
   /**

@@ -1,5 +1,6 @@
 // What the page of dropped traces shows: where to drop them, how far the reading is, what went wrong, the report.
 import { h, setVariable } from "../parts/dom.js";
+import { pageSizes } from "./inputs.js";
 
 /** @typedef {import("./inputs.js").DroppedItem} Item */
 /** @typedef {import("./run.js").RunResult} Result */
@@ -83,6 +84,17 @@ export class ProgressBox {
 /** @param {number} bytes */
 function megabytes(bytes) {
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+}
+
+/**
+ * @param {string} size
+ * @param {(size: string) => void} choose
+ * @returns {HTMLElement} what makes the page anew with more or fewer rows
+ */
+export function sizeField(size, choose) {
+  const field = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "Size of the page", onchange: () => choose(field.value) },
+    pageSizes.map((one) => h("option", { value: one, selected: one === size }, `up to ${one.replace("MB", " MB")}`))));
+  return h("label", { title: "A larger page has the rows and ranges that are left out" }, field);
 }
 
 /**

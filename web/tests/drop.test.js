@@ -50,7 +50,7 @@ test("a dropped file is a file, and what is neither is nothing", async () => {
 
 test("the words are those of the command line", () => {
   const { files, words } = placed([item("b.json"), item("a.json")], "report");
-  assert.deepEqual(words, ["report", "-o", outputPath, "--threads", "1", "--color", "never", "--progress", "off", "--",
+  assert.deepEqual(words, ["report", "--limit", "2MB", "-o", outputPath, "--threads", "1", "--color", "never", "--progress", "off", "--",
                            "a.json", "b.json"]);
   assert.deepEqual(files.map(({ name }) => name), ["a.json", "b.json"]);
   assert.deepEqual(placed([item("b.json"), item("a.json")], "compare").words.slice(0, 3), ["diff", "--format", "html"]);

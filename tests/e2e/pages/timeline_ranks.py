@@ -106,12 +106,11 @@ def check_tracks(page, where):
     if page.locator(".top select").count():
         one = page.locator(".top select").input_value()
         page.select_option(".top select", index=0 if one != "0" else 1)
-        page.wait_for_function(f"!location.hash.includes('trace={one}')")
         page.wait_for_selector(".timeline-label")
         count = [sum(map(len, groups.values())) for groups in (tracks(page), first)]
         check(count[0] == count[1], f"{where}: another rank has all of its tracks: {count}")
         page.go_back()
-        page.wait_for_function(f"location.hash.includes('trace={one}')")
+        page.wait_for_url(f"**trace={one}*")
         page.wait_for_selector(".timeline-label")
         check(tracks(page) != first, f"{where}: and the first one does not: {tracks(page)}")
     open_menu(page)
