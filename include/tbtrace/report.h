@@ -250,6 +250,7 @@ struct AnalysisReport {
   /// All rows, in the analysis's own order. Units are part of the column names: `_ns`, `_bytes`,
   /// `_percent` (0 to 100), `_share` and `utilization` (0 to 1).
   Table table;
+  std::uint64_t left_out = 0;  ///< rows at its end, by OptionValues::most_rows
   /// Over all rows. Those with a column's name form the last line of a text, the others follow it.
   Totals totals;
   std::string totals_label = "total";  ///< what that line is called, such as `mean`

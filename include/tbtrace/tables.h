@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -125,6 +126,9 @@ class OptionValues {
 
   /// Whether notes call options as the command line does.
   bool of_command_line = false;
+  /// How many rows will be looked at, in the table's own order. A table of single events may leave
+  /// out the others: AnalysisReport::left_out.
+  std::size_t most_rows = std::numeric_limits<std::size_t>::max();
 
  private:
   template <typename Value>

@@ -93,6 +93,7 @@ Status add_table(const TablePart& part, const ViewedTrace& viewed, std::size_t m
   options.of_command_line = true;  // people give them to the command that is below the table
   for (const auto& [name, value] : part.options) options.set(name, value);
   if (viewed.steps) options.set(steps_option().name, *viewed.steps);
+  if (part.sort_by.empty() && !part.is_curve) options.most_rows = part.most_rows;
   const Trace& trace = viewed.trace;
   Result<AnalysisReport> report = make_table(table, trace, options);
   constexpr std::string_view kKeepTail = "keep_tail_steps";
@@ -102,6 +103,7 @@ Status add_table(const TablePart& part, const ViewedTrace& viewed, std::size_t m
     report = make_table(table, trace, options);
   }
   if (!report.ok()) return report.status();
+  const std::size_t left_out = report->left_out;
   std::string empty;
   if (report->table.rows.empty()) empty = why_empty(table, options, trace);
   if (!part.shown.empty()) report->shown = part.shown;
@@ -117,6 +119,7 @@ Status add_table(const TablePart& part, const ViewedTrace& viewed, std::size_t m
                             .sort_by = part.sort_by,
                             .is_curve = part.is_curve,
                             .most_rows = part.most_rows,
+                            .left_out = left_out,
                             .columns = columns_of(table, part.columns_with),
                             .empty = std::move(empty)});
   pages::drop_rows(content.tables.back(), most_rows);

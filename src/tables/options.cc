@@ -151,6 +151,7 @@ Status check_excluded(const TableDescription& table, const OptionValues& given) 
 Result<OptionValues> complete_options(const TableDescription& table, const OptionValues& given) {
   OptionValues values;
   values.of_command_line = given.of_command_line;
+  values.most_rows = given.most_rows;
   for (const OptionDescription& option : table.options) take_default(option, values);
   for (const auto& [name, value] : given.all()) {
     const OptionDescription* const option = table.option(name);

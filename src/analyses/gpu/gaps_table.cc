@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,19 +91,31 @@ using IdleTimes = std::array<std::int64_t, kIdleCauses>;
 
 class GapRows {
  public:
-  GapRows(const Trace& trace, std::int64_t kernel_wait_limit_ns)
+  /// Of the rows, the longest are made: at most so many.
+  GapRows(const Trace& trace, std::int64_t kernel_wait_limit_ns, std::size_t most)
       : trace_(trace),
         rules_(trace, analyses::exact_step_policy()),
         steps_(trace, rules_),
-        kernel_wait_limit_ns_(kernel_wait_limit_ns) {}
+        kernel_wait_limit_ns_(kernel_wait_limit_ns),
+        most_(most) {}
 
   void add(const std::vector<DeviceActivities>& devices) {
     const std::vector<IdleAccount> accounts = analyses::idle_accounts(trace_, rules_, devices);
-    for (std::size_t at = 0; at < devices.size(); ++at) add(devices[at], accounts[at]);
+    std::vector<std::vector<DeviceGap>> gaps;
+    for (const DeviceActivities& device : devices) {
+      gaps.push_back(analyses::device_gaps(
+          trace_, device.window.inside(trace_.events(), device.activities), device.window.time,
+          kernel_wait_limit_ns_));
+    }
+    find_shortest(gaps);
+    for (std::size_t at = 0; at < devices.size(); ++at) add(devices[at], accounts[at], gaps[at]);
   }
 
   /// How many gaps, their length, and the parts of it, which add up to it.
   AnalysisReport::Totals totals() const;
+
+  /// How many have no row.
+  std::size_t left_out() const { return gaps_ - rows_.size(); }
 
   /// The longest first.
   std::vector<std::vector<Cell>> run() && {
@@ -114,19 +127,42 @@ class GapRows {
   }
 
  private:
+  static std::int64_t length_of(const DeviceGap& gap) { return gap.time.end - gap.time.start; }
+
+  /// Which gaps get a row.
+  void find_shortest(const std::vector<std::vector<DeviceGap>>& gaps) {
+    std::vector<std::int64_t> lengths;
+    for (const std::vector<DeviceGap>& of_device : gaps) {
+      std::ranges::transform(of_device, std::back_inserter(lengths), length_of);
+    }
+    gaps_ = lengths.size();
+    if (gaps_ <= most_ || most_ == 0) return;
+    const auto last = lengths.begin() + static_cast<std::ptrdiff_t>(most_ - 1);
+    std::ranges::nth_element(lengths, last, std::ranges::greater());
+    shortest_ = *last;
+    equal_ = static_cast<std::size_t>(std::count(lengths.begin(), last + 1, shortest_));
+  }
+
+  bool has_row(const DeviceGap& gap) {
+    if (length_of(gap) != shortest_) return length_of(gap) > shortest_;
+    if (equal_ == 0) return false;
+    --equal_;
+    return true;
+  }
+
   /// Adds the gaps of a device, by start.
-  void add(const DeviceActivities& device, const IdleAccount& account) {
-    const std::vector<DeviceGap> gaps =
-        analyses::device_gaps(trace_, device.window.inside(trace_.events(), device.activities),
-                              device.window.time, kernel_wait_limit_ns_);
+  void add(const DeviceActivities& device, const IdleAccount& account,
+           const std::vector<DeviceGap>& gaps) {
     WideInteger idle = 0;
-    for (const DeviceGap& gap : gaps) idle += gap.time.end - gap.time.start;
+    for (const DeviceGap& gap : gaps) idle += length_of(gap);
     const std::vector<HostTime> hosts = host_times_of(gaps);
     for (std::size_t gap = 0, host = 0; gap < gaps.size(); ++gap) {
       const bool is_launched = gaps[gap].ended_by.launch != EventId::none;
       const HostTime* const its_host = is_launched ? &hosts[host++] : nullptr;
       const IdleTimes times = times_in(account, gaps[gap].time);
-      rows_.push_back(row(device.device, bounded(idle), gaps[gap], times, its_host));
+      if (has_row(gaps[gap])) {
+        rows_.push_back(row(device.device, bounded(idle), gaps[gap], times, its_host));
+      }
       for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums_[cause] += times[cause];
     }
   }
@@ -158,7 +194,7 @@ class GapRows {
 
   std::vector<Cell> row(std::int64_t device, std::int64_t idle_ns, const DeviceGap& gap,
                         const IdleTimes& times, const HostTime* host) const {
-    const std::int64_t length = gap.time.end - gap.time.start;
+    const std::int64_t length = length_of(gap);
     std::vector<Cell> cells = {report::optional_cell(trace_.identity().rank),
                                device,
                                since_start(trace_, gap.time.start),
@@ -186,12 +222,16 @@ class GapRows {
   analyses::StepRules rules_;
   StepTimes steps_;
   std::int64_t kernel_wait_limit_ns_;
+  std::size_t most_;
+  std::size_t gaps_ = 0;
+  std::int64_t shortest_ = -1;  // of the gaps with a row
+  std::size_t equal_ = 0;       // so many as short as that get one
   std::array<WideInteger, kIdleCauses> sums_ = {};
   std::vector<std::vector<Cell>> rows_;
 };
 
 AnalysisReport::Totals GapRows::totals() const {
-  AnalysisReport::Totals totals = {{"gaps", std::uint64_t{rows_.size()}}, {"idle_ns", {}}};
+  AnalysisReport::Totals totals = {{"gaps", std::uint64_t{gaps_}}, {"idle_ns", {}}};
   WideInteger idle = 0;
   for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
     idle += sums_[cause];
@@ -209,7 +249,7 @@ Result<AnalysisReport> gaps_report(const Trace& trace, const OptionValues& value
   const Result<std::vector<DeviceActivities>> devices =
       analyses::device_activities(trace, options.steps);
   if (!devices.ok()) return devices.status();
-  GapRows rows(trace, options.kernel_wait_limit_ns);
+  GapRows rows(trace, options.kernel_wait_limit_ns, values.most_rows);
   rows.add(*devices);
   AnalysisReport report;
   report.schema = table.schema;
@@ -220,6 +260,7 @@ Result<AnalysisReport> gaps_report(const Trace& trace, const OptionValues& value
   for (const auto& [name, value] : report.totals) {
     if (name != "gaps" && name != "idle_ns") report.totals_if_any.push_back(name);
   }
+  report.left_out = rows.left_out();
   report.table.rows = std::move(rows).run();
   report.notes = analyses::work_time_notes(trace);
   report.source = report::source_report(trace);

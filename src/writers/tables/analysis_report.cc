@@ -194,6 +194,7 @@ AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
   if (reports.size() == 1) return all;
   for (auto other = std::next(reports.begin()); other != reports.end(); ++other) {
     std::ranges::move(other->table.rows, std::back_inserter(all.table.rows));
+    all.left_out += other->left_out;
     report::add_source(all.source, other->source);
     add_totals(all.totals, other->totals);
     add_shown(all.shown, other->shown);
