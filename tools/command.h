@@ -57,6 +57,7 @@ Command tensorboard_command();
 Command diff_command();
 Command recover_command();
 Command slice_command();
+Command repair_command();
 Command version_command();
 
 }  // namespace tbtrace::tools

@@ -87,7 +87,7 @@ std::vector<VerbGroup> verb_groups() {
            {"steps", "steps --marks", "serving", "gpu", "gpu --gaps", "modules", "model",
             "model --by operator", "occupancy", "check --threads"}},
           {"Jobs", {"collectives"}, {"merge", "save", "add"}},
-          {"Files", {}, {"convert", "slice", "recover"}},
+          {"Files", {}, {"convert", "slice", "repair", "recover"}},
           {"Record", {"record"}, {}},
           {"Program", {}, {"--version"}}};
 }

@@ -92,6 +92,7 @@ struct RowMember {
   EventField field = EventField::none;  ///< which top-level member it is
   Argument argument = Argument::none;   ///< which argument it is
   bool is_plain = true;                 ///< the key needs no escape in JSON
+  bool is_escaped = false;              ///< stands in the file in a form that is not JSON
   bool is_repaired = false;  ///< U+FFFD stands in for half a surrogate pair or wrong UTF-8
   bool is_strict = false;    ///< the value is known to be strict JSON
 };

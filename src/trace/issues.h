@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -124,6 +125,24 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
      "unknown, and were skipped; see docs/formats/memory_snapshot.md"},
 }};
 
+/// A stretch of the input that was not read for an issue.
+struct Loss {
+  IssueId id = IssueId::count;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+/// Stretches that were not read, in the order of the input. Of very many, only the first are kept.
+struct Losses {
+  static constexpr std::size_t kMost = 10'000;
+
+  void add(const Loss& loss);
+
+  std::vector<Loss> kept;
+  std::uint64_t others = 0;
+  std::uint64_t others_bytes = 0;
+};
+
 class IssueLog {
  public:
   /// Only the first few offsets are kept; further ones are counted.
@@ -134,6 +153,18 @@ class IssueLog {
     ++count.count;
     if (count.offsets.size() < kKeptOffsets) count.offsets.push_back(offset);
   }
+
+  /// The same, and the input from there to `end` was not read.
+  void add_lost(IssueId id, std::uint64_t offset, std::uint64_t end);
+  /// The same until end_loss() says where that ends.
+  void begin_loss(IssueId id, std::uint64_t offset);
+  /// Does nothing if no loss has begun.
+  void end_loss(std::uint64_t end);
+  /// The last loss goes on to `end`.
+  void extend_loss(std::uint64_t end);
+  /// A loss that was counted already, in place of those inside it.
+  void replace_losses(const Loss& loss);
+  const Losses& losses() const { return losses_; }
 
   /// An issue without a single place in the input.
   void add_anywhere(IssueId id, std::uint64_t times = 1) {
@@ -155,6 +186,8 @@ class IssueLog {
     std::vector<std::uint64_t> offsets;
   };
   std::array<Count, static_cast<std::size_t>(IssueId::count)> counts_;
+  Losses losses_;
+  std::optional<Loss> begun_;
 };
 
 }  // namespace tbtrace

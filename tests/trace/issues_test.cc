@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -148,6 +149,43 @@ TEST(IssueTable, HasAnIdForEveryKindAndACauseWithARemedy) {
     ASSERT_NE(remedy, std::string_view::npos) << row.id << " has no remedy";
     EXPECT_GT(row.sentence.size() - remedy, 10u) << row.id;
   }
+}
+
+TEST(IssueLog, KnowsTheStretchesThatWereLost) {
+  IssueLog all;
+  all.add_lost(IssueId::event_incomplete, 10, 12);
+  all.begin_loss(IssueId::event_unreadable, 20);
+  all.begin_loss(IssueId::event_unreadable, 25);
+  all.end_loss(30);
+  all.end_loss(99);
+  IssueLog block;
+  block.add_lost(IssueId::time_unreadable, 1, 4);
+  block.begin_loss(IssueId::event_unreadable, 6);
+  all.take(block, 100);
+  all.end_loss(109);
+  all.extend_loss(110);
+  const auto text = [&] {
+    std::string text;
+    for (const Loss& loss : all.losses().kept) {
+      text += std::to_string(loss.start) + '-' + std::to_string(loss.end) + ' ';
+    }
+    return text;
+  };
+  EXPECT_EQ(text(), "10-12 20-25 25-30 101-104 106-110 ");
+  EXPECT_EQ(all.count(IssueId::event_unreadable), 3U);
+  EXPECT_TRUE(block.empty());
+  all.replace_losses({IssueId::events_replaced, 15, 102});
+  EXPECT_EQ(text(), "10-12 15-102 106-110 ");
+}
+
+TEST(IssueLog, KeepsTheFirstOfVeryManyLosses) {
+  IssueLog log;
+  for (std::uint64_t at = 0; at < Losses::kMost + 3; ++at) {
+    log.add_lost(IssueId::event_incomplete, 10 * at, 10 * at + 2);
+  }
+  EXPECT_THAT(log.losses().kept, SizeIs(Losses::kMost));
+  EXPECT_EQ(log.losses().others, 3U);
+  EXPECT_EQ(log.losses().others_bytes, 6U);
 }
 
 }  // namespace

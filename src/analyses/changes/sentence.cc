@@ -170,8 +170,8 @@ std::string sentence_of(const Diff& diff, std::string_view what) {
   const bool is_change = is_found || (diff.verdict == DiffVerdict::inconclusive &&
                                       std::abs(diff.step.change) >= kLeastChange);
   const std::string why = is_change ? explanation(diff) : unseen_changes(diff);
-  return change_text(diff.step.change, what, is_change) + why + certainty(diff, !why.empty()) + "." +
-         between_steps(diff);
+  return change_text(diff.step.change, what, is_change) + why + certainty(diff, !why.empty()) +
+         "." + between_steps(diff);
 }
 
 }  // namespace tbtrace::analyses

@@ -6,38 +6,43 @@
 
 #include "chrome/convert/dialects.h"
 #include "io/archives/input.h"
-#include "io/rereadable.h"
 #include "readers/formats/format.h"
 #include "trace/issues.h"
 
 namespace tbtrace::chrome {
-
 namespace {
 
-/// A file, or what was kept of a pipe.
-class FileRows final : public RowInput {
- public:
-  explicit FileRows(std::unique_ptr<io::Rereadable> file) : file_(std::move(file)) {}
-
-  Result<Trace> read(const ReadOptions& options) override {
-    Result<readers::Reading> reading = readers::read_source(file_->source(), options);
-    if (!reading.ok()) return reading.status();
-    blocks_ = std::move(reading->blocks);
-    return std::move(reading->trace);
-  }
-
-  Status replay(readers::BlockSinks& sinks, int threads) override {
-    Status read = readers::replay_source(file_->source(), blocks_, sinks, threads);
-    if (read.ok() && file_->has_changed()) return readers::changed_while_read();
-    return read;
-  }
-
- private:
-  std::unique_ptr<io::Rereadable> file_;
-  readers::BlockDirectory blocks_;
-};
+constexpr std::size_t kPiece = std::size_t{256} << 10;
 
 }  // namespace
+
+Result<Trace> FileRows::read(const ReadOptions& options) {
+  Result<readers::Reading> reading = readers::read_source(file_->source(), options);
+  if (!reading.ok()) return reading.status();
+  blocks_ = std::move(reading->blocks);
+  return std::move(reading->trace);
+}
+
+Status FileRows::replay(readers::BlockSinks& sinks, int threads) {
+  return unchanged(readers::replay_source(file_->source(), blocks_, sinks, threads));
+}
+
+Status FileRows::copy(io::ByteSink& sink) const {
+  const Result<std::unique_ptr<io::ByteSource>> text = readers::trace_text(file_->source());
+  if (!text.ok()) return text.status();
+  std::vector<char> piece(kPiece);
+  for (;;) {
+    const Result<std::size_t> got = (*text)->read(piece);
+    if (!got.ok()) return got.status();
+    if (*got == 0) return unchanged({});
+    if (Status written = sink.write({piece.data(), *got}); !written.ok()) return written;
+  }
+}
+
+Status FileRows::unchanged(Status done) const {
+  if (done.ok() && file_->has_changed()) return readers::changed_while_read();
+  return done;
+}
 
 TraceConverter::TraceConverter(std::unique_ptr<RowInput> input, Trace trace, const Options& options)
     : input_(std::move(input)), trace_(std::move(trace)), options_(options) {

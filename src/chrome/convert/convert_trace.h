@@ -9,13 +9,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
 #include "chrome/rows/row_document.h"
+#include "io/rereadable.h"
 #include "io/sink.h"
+#include "readers/blocks/directory.h"
 #include "readers/chrome/replay.h"
 
 namespace tbtrace::chrome {
@@ -29,6 +32,26 @@ class RowInput {
   virtual Result<Trace> read(const ReadOptions& options) = 0;
   /// The second one: the same rows, with all their members.
   virtual Status replay(readers::BlockSinks& sinks, int threads) = 0;
+};
+
+/// A file, or what was kept of a pipe.
+class FileRows final : public RowInput {
+ public:
+  explicit FileRows(std::unique_ptr<io::Rereadable> file) : file_(std::move(file)) {}
+
+  Result<Trace> read(const ReadOptions& options) override;
+  Status replay(readers::BlockSinks& sinks, int threads) override;
+
+  /// What read() found.
+  const readers::BlockDirectory& blocks() const { return blocks_; }
+  /// The text as it is, without compression. Does not close the sink.
+  Status copy(io::ByteSink& sink) const;
+
+ private:
+  Status unchanged(Status done) const;
+
+  std::unique_ptr<io::Rereadable> file_;
+  readers::BlockDirectory blocks_;
 };
 
 class TraceConverter {

@@ -25,23 +25,8 @@ const RowMember* find(std::span<const RowMember> members, EventField field) {
   return found;
 }
 
-/// `NaN`, `Infinity` and the like, which would become text.
-bool is_lost_number(std::string_view json) {
-  return !json.starts_with('"') && !json.starts_with('{') && !json.starts_with('[') &&
-         json != "null" && json != "true" && json != "false" && !wire::is_json_number(json);
-}
-
 /// The reader takes such a member for one that is missing.
 bool says_nothing(const RowMember* member) { return member == nullptr || member->json == "null"; }
-
-void append_metadata(std::string& json, std::string_view key, std::string_view value,
-                     Changes& changes) {
-  wire::append_json_string(json, key);
-  json += ": ";
-  if (wire::append_strict_json(json, value, true)) return;
-  ++changes["values_quoted"];
-  wire::append_json_string(json, value);
-}
 
 }  // namespace
 

@@ -79,6 +79,19 @@ void append_member(std::string& json, const RowMember& member, Changes& changes)
   append_value(json, member.json, changes);
 }
 
+void append_metadata(std::string& json, std::string_view key, std::string_view value,
+                     Changes& changes) {
+  wire::append_json_string(json, key);
+  json += ": ";
+  if (wire::append_strict_json(json, value, true)) return;
+  ++changes["values_quoted"];
+  wire::append_json_string(json, value);
+}
+
+bool is_lost_number(std::string_view json) {
+  return !json.starts_with('{') && !json.starts_with('[') && !is_copied(json);
+}
+
 std::string id_text(const EventBatch& rows, const TrackKey& key) {
   return key.text == StringId::empty
              ? key.number_text()

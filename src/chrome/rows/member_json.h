@@ -23,6 +23,13 @@ void append_value(std::string& json, std::string_view value, Changes& changes);
 /// Appends `"key":value`.
 void append_member(std::string& json, const RowMember& member, Changes& changes);
 
+/// Appends `"key": value`, of a member of the document.
+void append_metadata(std::string& json, std::string_view key, std::string_view value,
+                     Changes& changes);
+
+/// `NaN`, `Infinity` and the like, which would become text.
+bool is_lost_number(std::string_view json);
+
 /// A process or thread id as the file has it; numbers in their shortest form.
 std::string id_text(const EventBatch& rows, const TrackKey& key);
 

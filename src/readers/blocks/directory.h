@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/event_batch.h"
+#include "trace/issues.h"
 #include "wire/json_scanner.h"
 
 namespace tbtrace::readers {
@@ -47,6 +48,11 @@ class BlockDirectory {
   /// it, so that blocks cannot be read alone.
   void note_damage() { is_sound_ = false; }
 
+  /// What is around the events is not JSON: a byte order mark, an array without its end, a value
+  /// such as `NaN`.
+  void note_lenience() { is_strict_ = false; }
+  bool is_strict() const { return is_strict_; }
+
   const std::vector<Block>& blocks() const { return blocks_; }
   std::uint64_t end_offset() const { return end_; }
   bool is_sound() const { return is_sound_; }
@@ -57,6 +63,8 @@ class BlockDirectory {
   ArgumentSet arguments;
   /// No event was dropped for its time.
   bool times_are_sound = false;
+  /// What is not in the Trace.
+  Losses losses;
   /// So much was read at once: a damaged file must be read in the same pieces again.
   std::size_t block_bytes = 0;
 
@@ -66,6 +74,7 @@ class BlockDirectory {
   std::vector<Block> blocks_;
   std::uint64_t end_ = 0;
   bool is_sound_ = true;
+  bool is_strict_ = true;
   int replaced_arrays_ = 0;
 };
 

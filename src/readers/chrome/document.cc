@@ -99,7 +99,7 @@ std::size_t ChromeDocument::read_on(std::string_view text, std::size_t at, std::
         used = events(rest, offset + at, last);
         break;
       case State::search:
-        used = search(rest, last);
+        used = search(rest, offset + at, last);
         break;
       case State::done:
         note_trailing(rest, offset + at);
@@ -117,13 +117,19 @@ std::size_t ChromeDocument::read_on(std::string_view text, std::size_t at, std::
 std::size_t ChromeDocument::end_text(std::string_view text, std::size_t at, std::uint64_t offset,
                                      bool last) {
   if (!last) return at;
+  builder_.issues().end_loss(offset + text.size());
   const bool may_be_open = is_bare_array_ && skip_json_gap(text, at) == text.size();
-  if (!may_be_open) builder_.issues().add(IssueId::input_truncated, offset + at);
+  if (may_be_open) {
+    directory_.note_lenience();
+  } else {
+    builder_.issues().add_lost(IssueId::input_truncated, offset + at, offset + text.size());
+  }
   return text.size();
 }
 
 std::size_t ChromeDocument::start(std::string_view text, bool last) {
   std::size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  if (at > 0) directory_.note_lenience();
   at = skip_json_blanks(text, at);
   if (at == text.size()) return 0;
   if (text[at] == '[') {
@@ -191,6 +197,8 @@ std::size_t ChromeDocument::begin_events(std::string_view text, std::uint64_t of
   if (has_array_) {
     // JSON readers take the last of two members of a name.
     builder_.issues().add(IssueId::events_replaced, offset + start);
+    builder_.issues().replace_losses(
+        {IssueId::events_replaced, array_start_, directory_.end_offset()});
     sink_.restart();
     directory_.restart();
     if (parser_) parser_->rows().restart();
@@ -200,6 +208,7 @@ std::size_t ChromeDocument::begin_events(std::string_view text, std::uint64_t of
   }
   if (!is_array) return other_member(text, offset, start, last);
   has_array_ = true;
+  array_start_ = offset + start;
   state_ = State::events;
   return value + 1;
 }
@@ -224,18 +233,26 @@ std::size_t ChromeDocument::other_member(std::string_view text, std::uint64_t of
   const std::uint32_t* position = scanner_.positions();
   if (scanned != ScanEnd::complete || text[start] != '"' || text[position[1]] != ':') {
     const IssueId issue = is_too_long ? IssueId::event_too_large : IssueId::member_unreadable;
-    builder_.issues().add(issue, offset + start);
-    return after_broken_member(text, start, last);
+    const std::size_t after = after_broken_member(text, start, last);
+    builder_.issues().add_lost(issue, offset + start, offset + after);
+    return after;
   }
   std::string_view written = text.substr(start + 1, position[1] - start - 1);
   written = written.substr(0, written.rfind('"'));
-  const std::string key = is_json ? unescaped(written) : std::string(written);
+  const std::string key = to_utf8(is_json ? unescaped(written) : std::string(written));
   std::string_view value = text.substr(position[2], end - position[2]);
   while (!value.empty() && wire::is_json_blank(value.back())) value.remove_suffix(1);
   // Of what the strict scanner took, only strings may still be wrong: in their escapes.
   if (!is_counted && (!is_json || is_string(value))) {
     if (const auto issue = issue_of_value(value)) builder_.issues().add(*issue, offset + start);
   }
+  if (is_json && !is_counted) {
+    if (const auto issue = issue_of_value(text.substr(start, written.size() + 2))) {
+      builder_.issues().add(*issue, offset + start);
+    }
+  }
+  std::string strict;
+  if (!wire::append_strict_json(strict, value, false)) directory_.note_lenience();
   const std::string json = clean_value(value, quoting);
   // Names that the writer lost stand in the stacks, so a file with stacks is read with them.
   if (key == "with_stack" && is_one(json)) {
@@ -331,9 +348,10 @@ ChromeDocument::Progress ChromeDocument::repaired(ChromeParser& reader, std::str
     directory_.note_damage();
     repair_.spend(std::max(progress.reached, progress.consumed) - progress.consumed);
     const EventRepair::Outcome outcome =
-        repair_.take(reader, text, directory_.quoting, progress.consumed, last);
+        repair_.take(reader, text, directory_.quoting, separator_, progress.consumed, last);
     switch (outcome.next) {
       case Next::read_on:
+        reader.rows().issues().end_loss(outcome.at);
         progress = reader.scan(text, directory_.quoting, outcome.at, true);
         break;
       case Next::need_text:
@@ -348,14 +366,20 @@ ChromeDocument::Progress ChromeDocument::repaired(ChromeParser& reader, std::str
 ChromeDocument::Progress ChromeDocument::search_from(ChromeParser& reader, std::string_view text,
                                                      std::size_t from) {
   const EventStart start = find_event_start(text, from);
-  if (start.found) return reader.scan(text, directory_.quoting, start.at);
+  if (start.found) {
+    reader.rows().issues().end_loss(start.at);
+    return reader.scan(text, directory_.quoting, start.at);
+  }
   state_ = State::search;
   return {start.at, EventStop::need_text};
 }
 
-std::size_t ChromeDocument::search(std::string_view text, bool last) {
+std::size_t ChromeDocument::search(std::string_view text, std::uint64_t offset, bool last) {
   const EventStart start = find_event_start(text, 0);
-  if (start.found) state_ = State::events;
+  if (start.found) {
+    builder_.issues().end_loss(offset + start.at);
+    state_ = State::events;
+  }
   return last && !start.found ? text.size() : start.at;
 }
 
@@ -375,11 +399,12 @@ ChromeDocument::Progress ChromeDocument::at_end(ChromeParser& reader, std::strin
       const ChromeParser::Damaged element =
           reader.read_damaged(text, directory_.quoting, start, true);
       const bool is_whole = element.end == ScanEnd::complete;
-      if (is_whole && !element.is_event) reader.rows().add_no_event(start);
+      if (is_whole && !element.is_event) reader.rows().add_no_event(start, element.after);
       return {is_whole ? element.after : start, EventStop::need_text};
     }
     directory_.note_damage();
     repair_.give_up(reader, text, start);
+    reader.rows().issues().end_loss(next);
     progress = repaired(reader, text, reader.parse(text, directory_.quoting, next), true);
   }
   return progress;
@@ -401,17 +426,23 @@ void ChromeDocument::take_rows(ChromeParser& parser, std::uint64_t offset) {
   rows.clear();
 }
 
-/// From an event that is sound, and the start of the next.
+/// From an event that is sound, one of the first, and the start of the next.
 void ChromeDocument::learn_separator(std::string_view text) {
-  if (separator_.known()) return;
-  const std::size_t start = skip_json_gap(text, 0);
-  if (start == text.size() || text[start] != '{') return;
+  constexpr int kMostTries = 4;
   const Quoting quoting = directory_.quoting;
-  std::size_t end = start;
   scanner_.set_quoting(quoting == Quoting::escaped ? Quoting::strict : quoting);
-  if (scanner_.scan_element(text, end, false) != ScanEnd::complete) return;
-  while (end > start && text[end - 1] != '}') --end;
-  separator_.learn(text, end);
+  std::size_t start = skip_json_gap(text, 0);
+  for (int tried = 0; !separator_.known() && tried < kMostTries; ++tried) {
+    if (start == text.size() || text[start] != '{') return;
+    std::size_t end = start;
+    if (scanner_.scan_element(text, end, false) == ScanEnd::complete) {
+      while (end > start && text[end - 1] != '}') --end;
+      separator_.learn(text, end);
+    }
+    const EventStart next = find_event_start(text, start + 1);
+    if (!next.found) return;
+    start = next.at;
+  }
 }
 
 void ChromeDocument::note_line_breaks(std::string_view text) {
@@ -421,11 +452,14 @@ void ChromeDocument::note_line_breaks(std::string_view text) {
 void ChromeDocument::note_trailing(std::string_view text, std::uint64_t offset) {
   const std::size_t at = skip_json_blanks(text, 0);
   is_on_next_line_ = is_on_next_line_ || text.substr(0, at).find('\n') != std::string_view::npos;
-  if (at == text.size() || has_trailing_text_) return;
-  has_trailing_text_ = true;
-  has_more_documents_ =
-      is_on_next_line_ && !has_line_break_ && (text[at] == '{' || text[at] == '[');
-  builder_.issues().add(IssueId::trailing_text, offset + at);
+  if (at < text.size() && !has_trailing_text_) {
+    has_trailing_text_ = true;
+    has_more_documents_ =
+        is_on_next_line_ && !has_line_break_ && (text[at] == '{' || text[at] == '[');
+    builder_.issues().add_lost(IssueId::trailing_text, offset + at, offset + text.size());
+  } else if (has_trailing_text_) {
+    builder_.issues().extend_loss(offset + text.size());
+  }
 }
 
 Status ChromeDocument::finish() const {

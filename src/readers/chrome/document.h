@@ -70,7 +70,7 @@ class ChromeDocument {
   std::size_t events(std::string_view text, std::uint64_t offset, bool last);
   std::size_t take_events(ChromeParser& reader, Progress progress, std::string_view text,
                           std::uint64_t offset, bool last);
-  std::size_t search(std::string_view text, bool last);
+  std::size_t search(std::string_view text, std::uint64_t offset, bool last);
   void note_line_breaks(std::string_view text);
   void note_trailing(std::string_view text, std::uint64_t offset);
 
@@ -92,6 +92,7 @@ class ChromeDocument {
   bool is_long_ = false;  // the next event did not end in the text that was there
   bool has_members_ = false;
   std::uint64_t gap_counted_until_ = 0;
+  std::uint64_t array_start_ = 0;
   std::size_t broken_members_ = 0;
   bool has_line_break_ = false;
   bool is_on_next_line_ = false;  // what comes after the document

@@ -34,11 +34,15 @@ Gap gap_after(std::string_view text, std::size_t comma, std::size_t& brace) {
 }  // namespace
 
 EventRepair::Outcome EventRepair::take(ChromeParser& parser, std::string_view text,
-                                       wire::Quoting quoting, std::size_t at, bool last) {
+                                       wire::Quoting quoting, const EventSeparator& separator,
+                                       std::size_t at, bool last) {
   using Next = Outcome::Next;
-  const bool is_cut = text.size() - at > kWindow;
-  const std::string_view window = text.substr(0, is_cut ? at + kWindow : text.size());
-  const ChromeParser::Damaged element = parser.read_damaged(window, quoting, at, last && !is_cut);
+  std::string_view window = text.substr(0, text.size() - at > kWindow ? at + kWindow : text.size());
+  const std::size_t next_event = separator.next_event(window, at + 1);
+  window = window.substr(0, next_event);
+  const bool is_cut = window.size() < text.size();
+  const bool ends = next_event < text.size() || (last && !is_cut);
+  const ChromeParser::Damaged element = parser.read_damaged(window, quoting, at, ends);
   if (element.end == ScanEnd::incomplete && !last && !is_cut) return {Next::need_text, at};
   spend(element.reached - at);
   if (element.is_event) {

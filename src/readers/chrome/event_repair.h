@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "readers/chrome/event_separator.h"
 #include "readers/chrome/parser.h"
 #include "wire/json_scanner.h"
 
@@ -32,9 +33,10 @@ class EventRepair {
   };
 
   /// Reads the rejected element at `at`, which must not be a blank or comma, or counts it as
-  /// unreadable. `last`: no more text will come.
-  Outcome take(ChromeParser& parser, std::string_view text, wire::Quoting quoting, std::size_t at,
-               bool last);
+  /// unreadable. It ends before the next event as far as `separator` knows it: a text that lost its
+  /// quote would take that in. `last`: no more text will come.
+  Outcome take(ChromeParser& parser, std::string_view text, wire::Quoting quoting,
+               const EventSeparator& separator, std::size_t at, bool last);
 
   /// Counts the element at `at` as unreadable though it may be valid: the text ends in it, and
   /// events follow in it.

@@ -86,7 +86,7 @@ ChromeParser::Progress ChromeParser::walk_index(std::string_view text, Quoting q
         if (*position >= piece.size()) return {from + here, EventStop::need_text};
         const char next = piece[*position];
         if (next != ',' && next != ']') return {from + here, EventStop::rejected};
-        rows_.add(event_, from + here);
+        rows_.add(event_, from + here, from + position[-1] + 1);
         after_event = true;
         break;
       }
@@ -128,21 +128,21 @@ ChromeParser::Progress ChromeParser::scan_some(std::string_view text, Quoting qu
     if (end == ScanEnd::broken || (text[at] != ',' && text[at] != ']')) return rejected;
     rows_.begin({quoting, true, false});
     if (!is_json) rows_.note_layout();
-    if (take_scanned(text, quoting, start, is_json)) continue;
+    if (take_scanned(text, quoting, start, at, is_json)) continue;
     if (!is_json || text[start] == '{') return rejected;
-    rows_.add_no_event(start);
+    rows_.add_no_event(start, at);
   }
 }
 
 /// False if what was scanned is not an object whose members make sense. `is_json`: it is valid.
 bool ChromeParser::take_scanned(std::string_view text, Quoting quoting, std::size_t start,
-                                bool is_json) {
+                                std::size_t end, bool is_json) {
   if (text[start] != '{') return false;
   const std::uint32_t* position = scanner_.positions();
-  const TokenEnd end = tokenizer_.read(text, quoting, position, event_, PositionsOf::scanner);
-  if (end != TokenEnd::complete) return false;
+  const TokenEnd read = tokenizer_.read(text, quoting, position, event_, PositionsOf::scanner);
+  if (read != TokenEnd::complete) return false;
   const std::uint64_t before = rows_.issues().count(IssueId::unescaped_text);
-  rows_.add(event_, start);
+  rows_.add(event_, start, end);
   // The bad text may stand where no row takes it from.
   if (is_json || rows_.issues().count(IssueId::unescaped_text) != before) return true;
   scanner_.set_quoting(Quoting::strict);
@@ -155,6 +155,32 @@ bool ChromeParser::take_scanned(std::string_view text, Quoting quoting, std::siz
 
 ChromeParser::Damaged ChromeParser::read_damaged(std::string_view text, Quoting quoting,
                                                  std::size_t at, bool last) {
+  // An event may be sound, and only what follows it is not; unless a text goes on there.
+  bool is_sound = false;
+  if (quoting == Quoting::escaped && text[at] == '{') {
+    const Damaged sound = scan_damaged(text, Quoting::strict, at, last);
+    is_sound = sound.end == ScanEnd::complete;
+    const bool ends = sound.after == text.size() || text[sound.after] != '"';
+    if (is_sound && ends) return take_damaged(text, quoting, at, sound, true);
+  }
+  Damaged damaged = scan_damaged(text, quoting, at, last);
+  if (damaged.end == ScanEnd::complete) damaged = take_damaged(text, quoting, at, damaged, false);
+  const bool is_open = damaged.end == ScanEnd::incomplete && !last;
+  if (!is_sound || damaged.is_event || is_open) return damaged;
+  return take_damaged(text, quoting, at, scan_damaged(text, Quoting::strict, at, last), true);
+}
+
+/// Adds the element that was scanned last.
+ChromeParser::Damaged ChromeParser::take_damaged(std::string_view text, Quoting quoting,
+                                                 std::size_t at, Damaged scanned, bool is_json) {
+  rows_.begin({quoting, true, false});
+  if (quoting != Quoting::escaped) rows_.note_layout();
+  scanned.is_event = take_scanned(text, quoting, at, scanned.after, is_json);
+  return scanned;
+}
+
+ChromeParser::Damaged ChromeParser::scan_damaged(std::string_view text, Quoting quoting,
+                                                 std::size_t at, bool last) {
   Damaged damaged;
   damaged.after = at;
   scanner_.set_quoting(quoting);
@@ -162,10 +188,6 @@ ChromeParser::Damaged ChromeParser::read_damaged(std::string_view text, Quoting 
   damaged.reached = scanner_.reached();
   const bool is_open = damaged.after == text.size() && !last;
   if (damaged.end == ScanEnd::complete && is_open) damaged.end = ScanEnd::incomplete;
-  if (damaged.end != ScanEnd::complete) return damaged;
-  rows_.begin({quoting, true, false});
-  if (quoting != Quoting::escaped) rows_.note_layout();
-  damaged.is_event = take_scanned(text, quoting, at, false);
   return damaged;
 }
 

@@ -74,11 +74,15 @@ class ChromeParser {
     bool is_whole = true;  ///< the positions are of all the text from `from` on
   };
 
+  Damaged scan_damaged(std::string_view text, wire::Quoting quoting, std::size_t at, bool last);
+  Damaged take_damaged(std::string_view text, wire::Quoting quoting, std::size_t at,
+                       Damaged scanned, bool is_json);
   Progress walk_index(std::string_view text, wire::Quoting quoting, const Walk& walk);
   Progress scan_some(std::string_view text, wire::Quoting quoting, std::size_t at, bool after_event,
                      std::size_t most);
   std::size_t skip_gap(std::string_view text, std::size_t at, std::size_t& commas);
-  bool take_scanned(std::string_view text, wire::Quoting quoting, std::size_t start, bool is_json);
+  bool take_scanned(std::string_view text, wire::Quoting quoting, std::size_t start,
+                    std::size_t end, bool is_json);
 
   ChromeRows rows_;
   wire::JsonIndex index_;

@@ -62,7 +62,7 @@ class Input {
     if (is_cancelled_) return {StatusCode::cancelled, "reading was cancelled"};
     if (failure_.ok()) return {};
     if (taken_ == 0) return failure_;
-    builder_.issues().add(IssueId::input_damaged, damaged_at_);
+    builder_.issues().add_lost(IssueId::input_damaged, damaged_at_, damaged_at_);
     return {};
   }
 
@@ -282,6 +282,7 @@ Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options, 
   BlockDirectory directory = document.directory();
   directory.arguments = options.arguments;
   directory.block_bytes = block.bytes;
+  directory.losses = builder.issues().losses();
   Trace trace = std::move(builder).finish(thread_count(options.threads));
   constexpr std::string_view kUnreadable =
       kIssueTable[static_cast<std::size_t>(IssueId::time_unreadable)].id;

@@ -42,6 +42,7 @@ void ChromeRows::set_member(const RawMember& raw, RowMember& member) {
                        Token::Type::string};
     const DecodedText decoded = decode(key, rules, scratch_);
     member.is_repaired = decoded.invalid_utf8;
+    member.is_escaped = decoded.unescaped;
     member.key = kept(std::string(decoded.text));
   }
   const Token& value = raw.value;
@@ -53,6 +54,7 @@ void ChromeRows::set_member(const RawMember& raw, RowMember& member) {
     std::string json;
     const DecodedText decoded = decode(value, rules, scratch_);
     member.is_repaired |= decoded.invalid_utf8;
+    member.is_escaped |= decoded.unescaped;
     wire::append_json_string(json, decoded.text);
     member.json = kept(std::move(json));
   }

@@ -74,15 +74,24 @@ void ChromeRows::restart() {
 
 void ChromeRows::add_lost(IssueId id, std::uint64_t offset) {
   has_elements_ = true;
-  issues_.add(id, offset);
+  issues_.begin_loss(id, offset);
 }
 
-void ChromeRows::add(const RawEvent& event, std::uint64_t offset) {
+void ChromeRows::add_no_event(std::uint64_t offset, std::uint64_t end) {
   has_elements_ = true;
+  issues_.add_lost(IssueId::event_incomplete, offset, end);
+}
+
+/// The current event does not count.
+void ChromeRows::drop(IssueId id, std::uint64_t offset) { issues_.add_lost(id, offset, end_); }
+
+void ChromeRows::add(const RawEvent& event, std::uint64_t offset, std::uint64_t end) {
+  has_elements_ = true;
+  end_ = end;
   if (event.repeats_a_key) issues_.add(IssueId::repeated_key, offset);
   const std::optional<RowKind> kind = kind_of(event, offset);
   if (!kind) {
-    issues_.add(IssueId::event_incomplete, offset);
+    drop(IssueId::event_incomplete, offset);
     return;
   }
   if (!request_.members) {
@@ -203,7 +212,7 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
   if (request_.members && request_.times_are_sound) return add_counted_range();
   RangeTimes times;
   if (!read_range_times(event, times)) {
-    issues_.add(IssueId::time_unreadable, offset);
+    drop(IssueId::time_unreadable, offset);
     return false;
   }
   if (times.is_negative) issues_.add(IssueId::negative_duration, offset);
@@ -279,7 +288,7 @@ std::uint8_t ChromeRows::flags(const RawEvent& event) {
 bool ChromeRows::add_range_end(const RawEvent& event, std::uint64_t offset) {
   std::int64_t at;
   if (!read_time(event, EventField::timestamp, at)) {
-    issues_.add(IssueId::time_unreadable, offset);
+    drop(IssueId::time_unreadable, offset);
     return false;
   }
   const auto number = static_cast<std::uint32_t>(batch_.range_ends.size());
@@ -299,7 +308,7 @@ bool ChromeRows::add_memory(const RawEvent& event, std::uint64_t offset) {
   std::int64_t at;
   if (!read_time(event, EventField::timestamp, at)) {
     const bool has_time = RowTables::is_given(event, EventField::timestamp);
-    issues_.add(has_time ? IssueId::time_unreadable : IssueId::event_incomplete, offset);
+    drop(has_time ? IssueId::time_unreadable : IssueId::event_incomplete, offset);
     return false;
   }
   const auto row = static_cast<std::uint32_t>(batch_.memory.size());
@@ -323,7 +332,7 @@ bool ChromeRows::add_flow(const RawEvent& event, std::uint64_t offset) {
   const bool is_given = RowTables::is_given(event, EventField::timestamp) &&
                         RowTables::is_given(event, EventField::flow_id);
   if (!is_given || !read_time(event, EventField::timestamp, at)) {
-    issues_.add(is_given ? IssueId::time_unreadable : IssueId::event_incomplete, offset);
+    drop(is_given ? IssueId::time_unreadable : IssueId::event_incomplete, offset);
     return false;
   }
   FlowEnd& end = batch_.flows.emplace_back();

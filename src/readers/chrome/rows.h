@@ -49,13 +49,13 @@ class ChromeRows {
   /// Says how the texts of the events that follow were written.
   void begin(const TextRules& rules) { tables_.begin(rules); }
 
-  /// Adds the event that starts at `offset` of the piece of text, which must outlive the rows if
-  /// members were asked for.
-  void add(const RawEvent& event, std::uint64_t offset);
+  /// Adds the event that stands between `offset` and `end` of the piece of text, which must outlive
+  /// the rows if members were asked for.
+  void add(const RawEvent& event, std::uint64_t offset, std::uint64_t end);
 
   /// An element at `offset` of the piece is valid JSON, but not an object.
-  void add_no_event(std::uint64_t offset) { add_lost(IssueId::event_incomplete, offset); }
-  /// An element is lost.
+  void add_no_event(std::uint64_t offset, std::uint64_t end);
+  /// An element is lost, and what follows it until issues().end_loss().
   void add_lost(IssueId id, std::uint64_t offset);
 
   const EventBatch& rows() const { return batch_; }
@@ -77,6 +77,7 @@ class ChromeRows {
   void restart();
 
  private:
+  void drop(IssueId id, std::uint64_t offset);
   bool read_phase(const RawEvent& event, std::uint64_t offset);
   std::optional<RowKind> kind_of(const RawEvent& event, std::uint64_t offset);
   bool is_memory(const RawEvent& event);
@@ -123,6 +124,7 @@ class ChromeRows {
   bool is_by_layout_ = false;
   // Of the current event.
   char phase_ = 0;
+  std::uint64_t end_ = 0;
   FlowEnd::Type flow_type_ = FlowEnd::Type::other;
   std::string scratch_;
   std::vector<std::unique_ptr<std::string>> kept_;  // texts of members that are not in the piece

@@ -34,6 +34,9 @@ inline constexpr std::size_t kSniffSize = std::size_t{64} << 10;
 /// Reads a trace of any format, plain or compressed. Running out of memory is a Status.
 Result<Reading> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options);
 
+/// The text of a trace, whatever it is compressed by.
+Result<std::unique_ptr<io::ByteSource>> trace_text(std::unique_ptr<io::ByteSource> source);
+
 /// What strict reading says of an issue.
 Status strict_failure(const Issue& issue);
 

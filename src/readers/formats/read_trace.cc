@@ -67,6 +67,12 @@ Result<Reading> read_source(std::unique_ptr<io::ByteSource> source, const ReadOp
   }
 }
 
+Result<std::unique_ptr<io::ByteSource>> trace_text(std::unique_ptr<io::ByteSource> source) {
+  Result<Opened> opened = open_format(std::move(source));
+  if (!opened.ok()) return opened.status();
+  return std::move(opened->source);
+}
+
 Status strict_failure(const Issue& issue) {
   return {StatusCode::check_failed, "strict reading failed: " + std::to_string(issue.count) +
                                         " x " + std::string(issue.id) + ": " +

@@ -195,7 +195,7 @@ TEST(ChromeRows, BeginNewTablesOnceTheyAreLarge) {
 TEST(ChromeRows, CountWhatIsLost) {
   ChromeRows rows({}, 0);
   EXPECT_FALSE(rows.has_elements());
-  rows.add_no_event(7);
+  rows.add_no_event(7, 9);
   rows.add_lost(IssueId::event_unreadable, 9);
   EXPECT_TRUE(rows.has_elements());
   EXPECT_FALSE(rows.has_events());
