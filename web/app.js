@@ -94,7 +94,7 @@ export class App {
    * @param {boolean} isDrawn
    */
   tell(isDrawn) {
-    if (location.protocol === "blob:") parent.postMessage({ theme: this.theme(), hash: location.hash, isDrawn }, "*");
+    if (location.protocol === "blob:") parent.postMessage({ hash: location.hash, isDrawn }, "*");
   }
 
   /** @returns {void} */

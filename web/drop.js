@@ -61,13 +61,15 @@ class DropPage {
     addEventListener("message", ({ source, data }) => {
       const { report } = this;
       if (!report || source !== report.frame.contentWindow) return;
-      this.showTheme(data?.theme === "dark" ? "dark" : "light");
       report.hash = String(data?.hash ?? "");
+      const [, theme = null] = /[#&]theme=(light|dark)/.exec(report.hash) ?? [];
+      this.showTheme(/** @type {import("./parts/theme.js").Theme | null} */ (theme));
       if (data?.isDrawn) report.drawn();
     });
     addEventListener("popstate", ({ state }) => {
-      if (this.report && state === this.report.number) this.reveal(this.report);
-      else this.begin();
+      if (!this.report || state !== this.report.number) return this.begin();
+      this.reveal(this.report);
+      this.focus(this.report);
     });
     // A file that is dragged over the report would be the frame's. Where it comes from has the focus then.
     setInterval(() => this.main.classList.toggle("away", !document.hasFocus()), 250);
@@ -189,16 +191,27 @@ class DropPage {
       before?.frame.remove();
       if (before) URL.revokeObjectURL(before.address);
       report.frame.classList.remove("waiting");
-      report.drawn = () => {};
     };
     // The summary stays until all of the page is drawn.
-    if (isSame) {
-      report.frame.classList.add("waiting");
-      report.drawn = remove;
-      setTimeout(() => report.drawn(), 3000);
-    } else remove();
+    if (isSame) report.frame.classList.add("waiting");
+    else remove();
+    report.drawn = () => {
+      if (isSame) remove();
+      report.drawn = () => {};
+      this.focus(report);
+    };
+    setTimeout(() => report.drawn(), 3000);
     this.main.append(report.frame);
     this.reveal(report);
+  }
+
+  /**
+   * Keys are the report's, unless they are used beside it.
+   * @private
+   * @param {ShownReport} report
+   */
+  focus({ frame }) {
+    if (!this.tools.contains(document.activeElement)) frame.focus();
   }
 
   /**

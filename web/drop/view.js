@@ -93,7 +93,7 @@ function megabytes(bytes) {
  */
 export function sizeField(size, choose) {
   const field = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "Size of the page", onchange: () => choose(field.value) },
-    pageSizes.map((one) => h("option", { value: one, selected: one === size }, `up to ${one.replace("MB", " MB")}`))));
+    pageSizes.map((one) => h("option", { value: one, selected: one === size }, `\u2264 ${one.replace("MB", " MB")}`))));
   return h("label", { title: "A larger page has the rows and ranges that are left out" }, field);
 }
 

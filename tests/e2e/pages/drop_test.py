@@ -286,6 +286,8 @@ def check_keys(browser, index):
     page.wait_for_selector(".pair")
     page.keyboard.press("Enter")
     opened.report()
+    page.keyboard.press("t")
+    page.wait_for_selector("html[data-theme=dark]")
     opened.close("keys")
 
 
