@@ -29,8 +29,8 @@ export class TimelineRankChoice {
     this.asked = 0;
     /** @type {string[]} sentences about the clocks */
     this.notes = [];
-    this.element = h("fieldset", { class: "rank-choice" }, h("legend", null, "Ranks in this timeline"),
-      h("p", { class: "quiet", role: "status" }, "Reading the ranks \u2026"));
+    this.element = h("fieldset", { class: "rank-choice" });
+    this.fill(h("p", { class: "quiet", role: "status" }, "Reading the ranks \u2026"));
     if (this.chosen().length > 0) this.apply();
   }
 
@@ -43,6 +43,11 @@ export class TimelineRankChoice {
   async read() {
     const read = this.owner.page.ranks;
     return this.job ??= read ? await read() : null;
+  }
+
+  /** @private @param {...Node} content */
+  fill(...content) {
+    this.element.replaceChildren(h("legend", null, "Ranks in this timeline"), ...content);
   }
 
   /** Shows what can be chosen. */
@@ -69,12 +74,12 @@ export class TimelineRankChoice {
         return h("label", { title: place === own?.place ? "the rank of this trace" : null }, box, String(rank));
       });
       const others = job.ranks.filter((rank, place) => place !== own?.place && job.has(rank)).slice(0, ranksMost);
-      this.element.replaceChildren(h("legend", null, "Ranks in this timeline"), h("div", { class: "rank-boxes" }, boxes),
+      this.fill(h("div", { class: "rank-boxes" }, boxes),
         h("button", { type: "button", onclick: () => this.choose(chosen.length === others.length ? [] : others) },
           chosen.length === others.length ? "This rank alone" : others.length < job.ranks.length - 1 ? `The first ${others.length}` : "All ranks"),
         h("p", { class: "quiet" }, this.notes.join(" ")));
     } catch (error) {
-      this.element.replaceChildren(h("legend", null, "Ranks in this timeline"), h("p", null, `The ranks could not be read: ${/** @type {Error} */ (error).message}`));
+      this.fill(h("p", null, `The ranks could not be read: ${/** @type {Error} */ (error).message}`));
     }
   }
 

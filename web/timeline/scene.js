@@ -199,13 +199,8 @@ export class TimelineScene {
     if (box >= tracks.length) return counters[box - tracks.length].unit === "bytes" ? "Memory" : "Counters";
     const { kind, process, rank } = tracks[box];
     if (rank !== undefined) return `Rank ${rank}`;
-    const own = tracks.find((one) => one.rank !== undefined) ? this.ownRank : "";
+    const own = this.model.ranks > 1 ? `Rank ${this.model.rankOf(rank)}: ` : "";
     return own + (kind === "stream" ? process || "GPU" : kind === "thread" ? "Host" : "Recording");
-  }
-
-  /** Before the groups of the own rank if there are others. */
-  get ownRank() {
-    return "";
   }
 
   /**

@@ -136,7 +136,7 @@ function join(parts) {
   /** @type {import("./model.js").TimelineDocument["tracks"]} */
   const tracks = [];
   /** @type {number[]} */ const unfinished = [];
-  let to = 0, range = 0, from = 0;
+  let range = 0;
   let wholeFrom = own.from_ns, wholeTo = own.to_ns;
   parts.forEach(({ model, rank, map, name: trace = "" }, part) => {
     const { source } = model;
@@ -166,12 +166,12 @@ function join(parts) {
         inPart[range++] = -1;
       }
     }
+    let first = 0;
+    const firsts = source.tracks.map(({ ranges }) => (first += ranges) - ranges);
     for (const track of kept[part]) {
       const one = source.tracks[track];
       tracks.push(part === 0 ? one : { ...one, rank, key: timelineTrackKey(trace, track) });
-      from = source.tracks.slice(0, track).reduce((sum, before) => sum + before.ranges, 0);
-      to = from + one.ranges;
-      for (let number = from; number < to; number++) {
+      for (let number = firsts[track], end = number + one.ranges; number < end; number++) {
         const of = inOrder[number];
         put(model.start[of], model.end[of]);
         const lane = model.laneOf(of);

@@ -153,11 +153,6 @@ export class TimelineView extends TimelineScene {
     this.menu.dispatchEvent(new Event("tracks"));
   }
 
-  /** @override */
-  get ownRank() {
-    return this.base instanceof TogetherModel ? `Rank ${this.base.parts[0].rank}: ` : "";
-  }
-
   /** @private */
   wheelSetting() {
     const box = /** @type {HTMLInputElement} */ (h("input", {
