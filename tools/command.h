@@ -54,6 +54,7 @@ Command merge_command();
 Command check_command();
 Command convert_command();
 Command tensorboard_command();
+Command mcp_command();
 Command diff_command();
 Command recover_command();
 Command slice_command();

@@ -81,7 +81,9 @@ std::string other_verbs() {
 }  // namespace
 
 std::vector<VerbGroup> verb_groups() {
-  return {{"Look", {"summary", "report", "diff", "flamegraph", "tensorboard"}, {"open", "check"}},
+  return {{"Look",
+           {"summary", "report", "diff", "flamegraph", "tensorboard"},
+           {"open", "check", "mcp"}},
           {"Tables",
            {"ops", "kernels", "lines", "memory"},
            {"steps", "steps --marks", "serving", "gpu", "gpu --gaps", "modules", "model",

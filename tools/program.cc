@@ -26,7 +26,7 @@ std::vector<EnvironmentVariable> environment_variables() {
            "the first that works is used; %s stands for the address (default: xdg-open)"},
           {"XDG_CACHE_HOME", "`open` writes pages into tbtrace/pages in it (default: ~/.cache)"},
           {"TMPDIR", "where convert keeps a copy of what it reads from a pipe (default: /tmp)"},
-          {"TBTRACE_PYTHON", "the Python whose TensorBoard `tensorboard` starts"},
+          {"TBTRACE_PYTHON", "the Python that `tensorboard` and `mcp` start"},
           {"TBTRACE_CUPTI", "path of libcupti.so, which is looked for otherwise"}};
 }
 

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -10,13 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "command.h"
 #include "console.h"
 #include "inputs.h"
 #include "options.h"
+#include "python_program.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -52,19 +48,6 @@ constexpr const char* kServe =
     "sys.argv[0] = 'tensorboard'\n"
     "main.run_main()\n";
 
-/// A program in the folders of PATH; empty if there is none.
-std::string program_in_path(std::string_view name) {
-  const char* const path = std::getenv("PATH");
-  std::string_view folders = path == nullptr ? "" : path;
-  while (!folders.empty()) {
-    const std::size_t end = std::min(folders.find(':'), folders.size());
-    const fs::path place = fs::path(folders.substr(0, end)) / name;
-    if (::access(place.c_str(), X_OK) == 0 && !fs::is_directory(place)) return place.string();
-    folders.remove_prefix(std::min(end + 1, folders.size()));
-  }
-  return {};
-}
-
 /// The Python in the first lines of a script of pip: `#!/usr/bin/python3`, or where that is too
 /// long for the system, `'''exec' /usr/bin/python3 "$0" "$@"`. Empty if there is none.
 std::string python_of_script(const std::string& script) {
@@ -94,46 +77,11 @@ std::string python_of_script(const std::string& script) {
 /// The Python whose TensorBoard to start: that of the package this program lies in, of the
 /// `tensorboard` in PATH, or the `python3` in PATH.
 std::string python_of_tensorboard() {
-  if (const char* const own = std::getenv("TBTRACE_PYTHON"); own != nullptr && *own != '\0') {
-    return own;
-  }
+  if (std::string own = own_python(); !own.empty()) return own;
   if (const std::string script = program_in_path("tensorboard"); !script.empty()) {
     if (std::string python = python_of_script(script); !python.empty()) return python;
   }
   return program_in_path("python3");
-}
-
-/// As execv() takes them; valid as long as the words.
-std::vector<char*> pointers_to(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// The exit code of a program; nullopt if it could not be run or did not exit by itself.
-std::optional<int> exit_code_of(const std::vector<std::string>& words) {
-  std::vector<char*> arguments = pointers_to(words);
-  const ::pid_t child = ::fork();
-  if (child < 0) return std::nullopt;
-  if (child == 0) {
-    ::execv(arguments.front(), arguments.data());
-    ::_exit(127);
-  }
-  int state = 0;
-  while (::waitpid(child, &state, 0) < 0) {
-    if (errno != EINTR) return std::nullopt;
-  }
-  return WIFEXITED(state) ? std::optional(WEXITSTATUS(state)) : std::nullopt;
-}
-
-/// Becomes TensorBoard; returns only if that fails.
-int become(const std::vector<std::string>& words, Console& console) {
-  std::vector<char*> arguments = pointers_to(words);
-  ::execv(arguments.front(), arguments.data());
-  console.error(words.front(), std::string("cannot be run: ") + std::strerror(errno));
-  return kUnreadableInput;
 }
 
 int run(const OptionParser& parser) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does `tbtrace mcp` serve the official client, over standard input and output and over HTTP?
 
-    assistants_protocol_test.py [NAME...]
+    assistants_protocol_test.py PROGRAM [NAME...]
 
 Each method is a CTest test python.NAME. Needs the package mcp.
 """
@@ -24,6 +24,7 @@ from assistants_folder import ROOT, made_folder, made_tools
 from tbtrace.assistants import answer
 from tbtrace.assistants.tools import TOOLS
 
+PROGRAM = sys.argv[1]
 COMMAND = [sys.executable, "-m", "tbtrace", "mcp"]
 CALLS = {
     "open": {"path": "gpu_step.json"},
@@ -134,6 +135,34 @@ class Protocol(unittest.TestCase):
         self.assertEqual(3, done.returncode)
         self.assertIn("has no package mcp; run: ", done.stderr)
 
+    def test_assistants_command_finds_its_python(self):
+        def run(python, *words):
+            return subprocess.run(
+                [PROGRAM, "mcp", *words],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                env={**os.environ, "TBTRACE_PYTHON": str(python)},
+            )
+
+        folder = str(self.folder)
+        of_package = subprocess.run(
+            [*COMMAND, folder, "--print-config"], capture_output=True, text=True, timeout=60, check=True
+        )
+        self.assertEqual(of_package.stdout, run(sys.executable, "--print-config", folder).stdout)
+        with tempfile.TemporaryDirectory() as name:
+            python = pathlib.Path(name) / "python"
+            for code, said in (
+                (3, "has no package tbtrace; in a clone"),
+                (4, "has no package mcp; in a clone"),
+                (1, "cannot be run; name another with TBTRACE_PYTHON"),
+            ):
+                python.write_text(f"#!/bin/sh\nexit {code}\n")
+                python.chmod(0o700)
+                done = run(python, folder)
+                self.assertEqual(3, done.returncode)
+                self.assertIn(f"tbtrace: {python}: {said}", done.stderr)
+
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *(f"Protocol.test_{name}" for name in sys.argv[1:])])
+    unittest.main(argv=[sys.argv[0], *(f"Protocol.test_{name}" for name in sys.argv[2:])])

@@ -47,7 +47,7 @@ def compile_problem(code, compiler, root):
 
 
 # Verbs of the Python package, whose `tbtrace` runs the program for all others.
-OF_PYTHON = ("sql", "mcp")
+OF_PYTHON = ("sql",)
 CALL = re.compile(r"`tbtrace ([^`]+)`|^(?:    |\$ )tbtrace (.+)$", re.MULTILINE)
 SHELL = re.compile(r"^```(?:sh|bash|console)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
