@@ -30,6 +30,8 @@ constexpr std::array kVerbs = {
     Word{"straggler", "collectives"},
     Word{"ranks", "collectives"},
     Word{"slowest", "steps"},
+    Word{"critical-path", "whatif --critical-path"},
+    Word{"path", "whatif --critical-path"},
     Word{"prefill", "serving"},
     Word{"decode", "serving"},
     Word{"oom", "memory"},
@@ -45,6 +47,7 @@ constexpr std::array kVerbs = {
     Word{"get_comm_comp_overlap", "gpu"},
     Word{"get_idle_time_breakdown", "gpu"},
     Word{"get_potential_stragglers", "collectives"},
+    Word{"critical_path_analysis", "whatif --critical-path"},
     // Verbs that have become views of others.
     Word{"idle", "gpu --gaps"},
     Word{"gaps", "gpu --gaps"},

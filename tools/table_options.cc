@@ -27,6 +27,7 @@ std::optional<double> positive_number(std::string_view text) {
 /// `name`, or a list such as `family,device`. Fails if a part is unknown.
 Result<OptionValue> choices_in(const OptionDescription& option, std::string_view text) {
   std::vector<std::string> chosen;
+  if (option.choices.empty()) return OptionValue(std::vector{std::string(text)});
   bool all_known = true;
   while (true) {
     const std::size_t comma = text.find(',');
@@ -135,8 +136,9 @@ Option command_line_option(const TableDescription& table, const OptionDescriptio
                  .help = option.help,
                  .otherwise = option.otherwise,
                  .choices = option.choices,
-                 .takes_others = option.type == OptionType::choices,
-                 .takes_path = option.type == OptionType::folder};
+                 .takes_others = option.type == OptionType::choices && !option.choices.empty(),
+                 .takes_path = option.type == OptionType::folder,
+                 .is_list = option.type == OptionType::choices && option.choices.empty()};
   if (option.type == OptionType::figures) {
     const std::size_t first = option.otherwise.empty() ? 1 : 0;  // the table's own
     for (const Figures figures : figures_of(table.name).subspan(first)) {

@@ -65,7 +65,7 @@ struct ColumnsWithOptions {
 enum class OptionType : std::uint8_t {
   flag,
   choice,   ///< one of `choices`
-  choices,  ///< one or several of `choices`
+  choices,  ///< one or several of `choices`, or any texts if there are none
   whole,    ///< a whole number from 0
   number,   ///< a number above 0
   steps,    ///< a step, or the first and the last one

@@ -16,6 +16,8 @@
   TABLE(flops)                \
   TABLE(gpu)                  \
   TABLE(gaps)                 \
+  TABLE(whatif)               \
+  TABLE(critical_path)        \
   TABLE(memory)               \
   TABLE(modules)              \
   TABLE(model)                \

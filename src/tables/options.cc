@@ -45,6 +45,7 @@ Status check_choice(const OptionDescription& option, const Names& choices,
 Status check_choices(const OptionDescription& option, const Names& choices,
                      const std::vector<std::string>& chosen) {
   for (const std::string& name : chosen) {
+    if (choices.empty()) break;  // any text
     if (Status known = check_choice(option, choices, name); !known.ok()) return known;
   }
   return chosen.empty() ? wrong(std::string(option.name) + " is empty") : Status();

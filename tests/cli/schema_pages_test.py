@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import unittest
@@ -49,8 +50,9 @@ def pages():
 
 def spelled(table):
     """The verb of a table."""
-    return {"flops": "model --by operator", "gaps": "gpu --gaps", "marks": "steps --marks",
-            "threads": "check --threads"}.get(table, table)
+    return {"flops": "model --by operator", "gaps": "gpu --gaps", "critical_path": "whatif --critical-path",
+            "whatif": "whatif --set 'communication x0'",
+            "marks": "steps --marks", "threads": "check --threads"}.get(table, table)
 
 
 def keys(page, section):
@@ -114,7 +116,7 @@ class SchemaPages(unittest.TestCase):
             verb = schema.removeprefix("tbtrace.").split("/")[0]
             rows = 0
             for trace in TRACES + [JOB] * (verb == "collectives"):
-                run = subprocess.run([PROGRAM, *spelled(verb).split(), trace, "--format", "json", "-q"], capture_output=True, text=True)
+                run = subprocess.run([PROGRAM, *shlex.split(spelled(verb)), trace, "--format", "json", "-q"], capture_output=True, text=True)
                 self.assertIn(run.returncode, (0, 1), f"{verb} {trace.name}: {run.stderr}")
                 output = json.loads(run.stdout)
                 where = f"{verb} {trace.name}"
@@ -131,7 +133,7 @@ class SchemaPages(unittest.TestCase):
             for what, lists, described in tables_with_options(page):
                 seen = set()
                 for options, trace in itertools.product(lists, OF_OPTIONS):
-                    run = subprocess.run([PROGRAM, *spelled(verb).split(), trace, "--format", "json", *options],
+                    run = subprocess.run([PROGRAM, *shlex.split(spelled(verb)), trace, "--format", "json", *options],
                                          capture_output=True, text=True)
                     self.assertEqual(run.returncode, 0, run.stderr)
                     output = json.loads(run.stdout)

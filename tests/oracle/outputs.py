@@ -35,6 +35,7 @@ COMMANDS = {
     "kernels": ("kernels", *JSON),
     "kernels events": ("kernels", "--per-event", *JSON),
     "gpu": ("gpu", *JSON),
+    "critical path": ("whatif", "--critical-path", *JSON),
     "steps": ("steps", *JSON),
     "memory": ("memory", *JSON),
     "modules": ("modules", *JSON),

@@ -1,0 +1,74 @@
+// What is to be faster or slower: `operator:aten::mm x0.5`.
+// Made from a Trace and its graph, which must outlive it. Immutable.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/status.h>
+#include <tbtrace/trace.h>
+
+#include "analyses/path/graph.h"
+#include "analyses/steps/rules.h"
+
+namespace tbtrace::analyses {
+
+enum class ChangeKind : std::uint8_t {
+  op,
+  kernel,
+  family,
+  module,
+  line,
+  communication,
+  data_loader,
+  launch,
+  copy,
+};
+
+struct PathChange {
+  ChangeKind kind = ChangeKind::op;
+  std::string name;  ///< of an operator, a kernel, a family, a module or a line
+  double factor = 1;
+  std::optional<std::int64_t> time_ns;  ///< instead of a factor, of each piece of work
+};
+
+/// `operator:aten::mm x0.5`, `communication x0`, `kernel:gemm =10us`; several with commas. Fails
+/// with what is wrong, and how it should be.
+Result<std::vector<PathChange>> parse_changes(const std::vector<std::string>& texts);
+
+/// By how much each range and each piece of device work of a trace is to be longer or shorter.
+class PathChanges {
+ public:
+  PathChanges() = default;  ///< nothing is
+
+  /// Fails if the trace has nothing of a name.
+  static Result<PathChanges> of(const Trace& trace, const StepRules& rules, const PathGraph& graph,
+                                const std::vector<PathChange>& changes);
+
+  /// Sentences about changes of what the trace does not have.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  /// A time of a range or of device work; EventId::none: between ranges.
+  std::int64_t changed_ns(EventId event, std::int64_t ns) const {
+    if (factors_.empty() || event == EventId::none) return ns;
+    return scaled(ns, factors_[index(event)]);
+  }
+  /// From a launch to the start of what it launched.
+  std::int64_t changed_launch_ns(std::int64_t ns) const { return scaled(ns, launch_factor_); }
+
+  /// Of an edge, by the length that it has without a change.
+  std::int64_t changed_ns(const PathGraph& graph, const PathEdge& edge, std::int64_t ns) const;
+
+ private:
+  static std::int64_t scaled(std::int64_t ns, double factor);
+
+  std::vector<double> factors_;  // by event; empty: nothing changes
+  double launch_factor_ = 1;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace tbtrace::analyses

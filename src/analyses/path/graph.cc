@@ -1,0 +1,306 @@
+#include "analyses/path/graph.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyses/steps/step_threads.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+
+/// Collects points and edges; what a thread does is a chain of its points.
+class GraphBuilder {
+ public:
+  GraphBuilder(const Trace& trace, const PathSteps& steps, PathGraph& graph)
+      : trace_(trace), events_(trace.events()), steps_(steps), graph_(graph) {
+    points_.resize(trace.tracks().size());
+    stands_still_.resize(trace.tracks().size());
+    works_again_.resize(trace.tracks().size());
+    stops_.resize(trace.tracks().size());
+  }
+
+  void run() {
+    for (const DeviceLink& link : graph_.work()) {
+      const std::int64_t start = events_.start_ns(link.activity);
+      graph_.times_.push_back(start);
+      graph_.times_.push_back(std::max(start, events_.end_ns(link.activity)));
+    }
+    add_work();
+    add_launches();
+    add_waits();
+    add_step_ends();
+    add_hand_overs();
+    for (std::size_t thread = 0; thread < points_.size(); ++thread) chain(thread);
+    graph_.groups_ = groups_.size();
+    sort_edges();
+    order_points();
+  }
+
+ private:
+  enum class Side : std::uint8_t { end, plain, start };  // in the order of points at one time
+  struct Point {
+    std::int64_t time;
+    Side side;
+    PathNode node;
+    EventId call;  // that begins or ends here and waits
+  };
+
+  PathNode add_point(TrackId thread, std::int64_t time, Side side, EventId call = EventId::none) {
+    const auto node = static_cast<PathNode>(graph_.times_.size());
+    graph_.times_.push_back(time);
+    points_[index(thread)].push_back({time, side, node, call});
+    return node;
+  }
+
+  std::uint32_t group(EdgeKind kind, std::uint32_t one, std::uint32_t two = 0) {
+    return groups_.try_emplace({kind, one, two}, static_cast<std::uint32_t>(groups_.size()))
+        .first->second;
+  }
+
+  std::uint32_t name_of(EventId event) const {
+    return static_cast<std::uint32_t>(index(events_.name(event)));
+  }
+  std::uint32_t kind_of(std::uint32_t work) const {
+    return static_cast<std::uint32_t>(trace_.kind(graph_.work()[work].activity));
+  }
+
+  void add_edge(PathEdge edge) { graph_.edges_.push_back(edge); }
+
+  void add_work() {
+    for (std::uint32_t work = 0; work < graph_.work().size(); ++work) {
+      add_edge({.from = PathGraph::start_of(work),
+                .to = PathGraph::end_of(work),
+                .kind = EdgeKind::activity,
+                .subject = work});
+    }
+    for (const std::vector<std::uint32_t>& stream : graph_.streams_.streams) {
+      for (std::size_t place = 1; place < stream.size(); ++place) add_before(stream, place);
+    }
+  }
+
+  /// The work that a stream did before: the one that ended last before this one began. Branches of
+  /// a CUDA graph, and kernels that start early, run beside the one that started before.
+  void add_before(const std::vector<std::uint32_t>& stream, std::size_t place) {
+    constexpr std::size_t kFarthest = 64;
+    constexpr std::int64_t kClock = 2'000;  // how exact the times are, in ns
+    const std::uint32_t work = stream[place];
+    const std::int64_t start = graph_.time(PathGraph::start_of(work));
+    std::optional<std::uint32_t> before;
+    for (std::size_t back = 1; back <= std::min(place, kFarthest); ++back) {
+      const std::uint32_t other = stream[place - back];
+      const std::int64_t end = graph_.time(PathGraph::end_of(other));
+      if (end > start + (back == 1 ? kClock : 0)) continue;
+      if (!before || end > graph_.time(PathGraph::end_of(*before))) before = other;
+      if (back == 1) break;
+    }
+    if (!before) return;
+    const EventId launch = graph_.work()[work].launch;
+    const bool is_same = launch != EventId::none && launch == graph_.work()[*before].launch;
+    add_edge(
+        {.from = PathGraph::end_of(*before),
+         .to = PathGraph::start_of(work),
+         .kind = EdgeKind::stream,
+         .group = group(EdgeKind::stream, kind_of(*before) * 16 + kind_of(work), is_same ? 1 : 0),
+         .subject = work});
+  }
+
+  void add_launches() {
+    std::unordered_map<EventId, PathNode> points;  // by call
+    for (std::uint32_t work = 0; work < graph_.work().size(); ++work) {
+      const EventId launch = graph_.work()[work].launch;
+      if (launch == EventId::none) continue;
+      const std::int64_t start = events_.start_ns(launch);
+      // Clocks may differ; then the launch says nothing about when the work could start.
+      if (start > graph_.time(PathGraph::start_of(work))) continue;
+      const auto [point, is_new] = points.try_emplace(launch, kNoNode);
+      if (is_new) point->second = add_point(events_.track(launch), start, Side::start, launch);
+      add_edge({.from = point->second,
+                .to = PathGraph::start_of(work),
+                .kind = EdgeKind::launch,
+                .group = group(EdgeKind::launch, name_of(launch), kind_of(work)),
+                .subject = work});
+    }
+    launch_points_ = std::move(points);
+  }
+
+  void add_waits() {
+    std::unordered_map<EventId, PathNode> ends;
+    for (const DeviceWait& wait : find_call_waits(trace_, graph_.streams_)) {
+      const auto [end, is_new] = ends.try_emplace(wait.waits, kNoNode);
+      const TrackId thread = events_.track(wait.waits);
+      if (is_new) {
+        if (!launch_points_.contains(wait.waits)) {
+          add_point(thread, events_.start_ns(wait.waits), Side::start, wait.waits);
+        }
+        end->second = add_point(thread, events_.end_ns(wait.waits), Side::end, wait.waits);
+      }
+      const EdgeKind kind =
+          wait.kind == WaitKind::full_queue ? EdgeKind::full_queue : EdgeKind::synchronization;
+      add_edge({.from = PathGraph::end_of(wait.until),
+                .to = end->second,
+                .kind = kind,
+                .is_by_time = wait.is_by_time,
+                .group = group(kind, name_of(wait.waits), static_cast<std::uint32_t>(wait.kind)),
+                .subject = static_cast<std::uint32_t>(wait.waits)});
+    }
+    std::unordered_map<EventId, std::uint32_t> numbers;
+    std::vector<DeviceWait> waits = find_stream_waits(trace_, graph_.streams_);
+    const std::vector<DeviceWait> room = find_room_waits(trace_, graph_.streams_);
+    waits.insert(waits.end(), room.begin(), room.end());
+    if (waits.empty()) return;
+    for (std::uint32_t work = 0; work < graph_.work().size(); ++work) {
+      numbers.emplace(graph_.work()[work].activity, work);
+    }
+    for (const DeviceWait& wait : waits) {
+      const std::uint32_t work = numbers.at(wait.waits);
+      const bool is_stream = wait.kind == WaitKind::stream;
+      const EdgeKind kind = is_stream ? EdgeKind::stream_wait : EdgeKind::room;
+      add_edge({.from = PathGraph::end_of(wait.until),
+                .to = PathGraph::start_of(work),
+                .kind = kind,
+                .is_by_time = wait.is_by_time,
+                // How long the last blocks of a kernel take depends on the kernel.
+                .group = group(kind, is_stream ? 0 : name_of(graph_.work()[wait.until].activity)),
+                .subject = work});
+    }
+  }
+
+  void add_step_ends() {
+    for (const PathStep& step : steps_.steps) {
+      graph_.host_ends_.push_back({add_point(step.thread, step.host.start, Side::plain),
+                                   add_point(step.thread, step.host.end, Side::plain)});
+    }
+  }
+
+  void add_hand_overs() {
+    std::map<std::pair<TrackId, std::int64_t>, std::array<PathNode, 2>> stops;
+    for (const HandOver& each : find_hand_overs(trace_, graph_.step_threads_)) {
+      const bool has_step_end = std::ranges::any_of(steps_.steps, [&](const PathStep& step) {
+        const auto is_inside = [&](std::int64_t time) {
+          return each.stops < time && time < each.resumes;
+        };
+        return step.thread == each.from && (is_inside(step.host.start) || is_inside(step.host.end));
+      });
+      if (has_step_end) continue;
+      const auto [stop, is_new] = stops.try_emplace({each.from, each.stops});
+      if (is_new) {
+        stop->second = {add_point(each.from, each.stops, Side::end),
+                        add_point(each.from, each.resumes, Side::start)};
+        stands_still_[index(each.from)].push_back(stop->second[1]);
+      }
+      const PathNode begins = add_point(each.to, each.begins, Side::start);
+      const PathNode ends = add_point(each.to, each.ends, Side::end);
+      works_again_[index(each.to)].push_back(begins);
+      stops_[index(each.to)].push_back(ends);
+      for (const auto& [from, to] :
+           {std::pair(stop->second[0], begins), std::pair(ends, stop->second[1])}) {
+        add_edge({.from = from,
+                  .to = to,
+                  .kind = EdgeKind::hand_over,
+                  .subject = static_cast<std::uint32_t>(index(each.from))});
+      }
+    }
+  }
+
+  void chain(std::size_t thread) {
+    std::vector<Point>& points = points_[thread];
+    std::ranges::stable_sort(points, {},
+                             [](const Point& point) { return std::tuple(point.time, point.side); });
+    std::vector<PathNode>& after_other = stands_still_[thread];
+    after_other.insert(after_other.end(), works_again_[thread].begin(), works_again_[thread].end());
+    std::ranges::sort(after_other);
+    std::ranges::sort(stops_[thread]);
+    bool is_known = graph_.step_threads_[thread];
+    for (std::size_t place = 1; place < points.size(); ++place) {
+      const Point& from = points[place - 1];
+      if (!graph_.step_threads_[thread]) {
+        if (std::ranges::binary_search(works_again_[thread], from.node)) is_known = true;
+        if (std::ranges::binary_search(stops_[thread], from.node)) is_known = false;
+      }
+      const Point& to = points[place];
+      PathEdge edge = {.from = from.node,
+                       .to = to.node,
+                       .is_unknown = !is_known,
+                       .subject = static_cast<std::uint32_t>(thread)};
+      if (to.side == Side::end && to.call != EventId::none && to.call == from.call) {
+        edge.kind = EdgeKind::call;
+        edge.group = group(EdgeKind::call, name_of(to.call));
+        edge.subject = static_cast<std::uint32_t>(to.call);
+      } else if (std::ranges::binary_search(after_other, to.node)) {
+        edge.kind = EdgeKind::order;
+        edge.group = group(EdgeKind::order, 0);
+      }
+      add_edge(edge);
+    }
+  }
+
+  void sort_edges() {
+    std::vector<PathEdge>& edges = graph_.edges_;
+    std::vector<std::uint32_t>& first = graph_.first_;
+    first.assign(graph_.size() + 1, 0);
+    for (const PathEdge& edge : edges) ++first[edge.to + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    std::vector<PathEdge> sorted(edges.size());
+    for (const PathEdge& edge : edges) sorted[next[edge.to]++] = edge;
+    edges = std::move(sorted);
+  }
+
+  /// Edges that would close a circle contradict what was found before, and are left out.
+  void order_points() {
+    std::vector<std::uint32_t> missing(graph_.size(), 0);
+    std::vector<std::uint32_t> first(graph_.size() + 1, 0);
+    for (const PathEdge& edge : graph_.edges_) {
+      ++missing[edge.to];
+      ++first[edge.from + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<PathNode> next_points(graph_.edges_.size());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const PathEdge& edge : graph_.edges_) next_points[next[edge.from]++] = edge.to;
+    std::vector<PathNode>& order = graph_.order_;
+    order.reserve(graph_.size());
+    for (PathNode node = 0; node < graph_.size(); ++node) {
+      if (missing[node] == 0) order.push_back(node);
+    }
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      for (std::uint32_t place = first[order[at]]; place < first[order[at] + 1]; ++place) {
+        if (--missing[next_points[place]] == 0) order.push_back(next_points[place]);
+      }
+    }
+    if (order.size() == graph_.size()) return;
+    // By time: an edge that leads back in this order is one too many.
+    order.resize(graph_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, [&](PathNode node) { return graph_.time(node); });
+    std::vector<std::uint32_t> place_of(graph_.size());
+    for (std::uint32_t place = 0; place < order.size(); ++place) place_of[order[place]] = place;
+    std::erase_if(graph_.edges_,
+                  [&](const PathEdge& edge) { return place_of[edge.from] >= place_of[edge.to]; });
+    sort_edges();
+  }
+
+  const Trace& trace_;
+  const Events& events_;
+  const PathSteps& steps_;
+  PathGraph& graph_;
+  std::vector<std::vector<Point>> points_;           // by thread
+  std::vector<std::vector<PathNode>> stands_still_;  // by thread: where it goes on after another
+  std::vector<std::vector<PathNode>> works_again_;   // by thread: where another one has it begin
+  std::vector<std::vector<PathNode>> stops_;         // by thread: where it has done that
+  std::unordered_map<EventId, PathNode> launch_points_;
+  std::map<std::tuple<EdgeKind, std::uint32_t, std::uint32_t>, std::uint32_t> groups_;
+};
+
+PathGraph::PathGraph(const Trace& trace, const PathSteps& steps) : streams_(trace), host_(trace) {
+  std::vector<EventId> ranges;
+  for (const PathStep& step : steps.steps) ranges.push_back(step.step.event);
+  step_threads_ = analyses::step_threads(trace, ranges);
+  GraphBuilder(trace, steps, *this).run();
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,103 @@
+// What is on the critical path, in rows: by name, operator, kernel, family, module or line.
+// Plain values; made from a Trace and its graph, which must outlive this. Not synchronised.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <tbtrace/analysis_context.h>
+#include <tbtrace/trace.h>
+
+#include "analyses/grouping/keys.h"
+#include "analyses/path/changes.h"
+#include "analyses/path/critical_path.h"
+#include "analyses/path/graph.h"
+#include "analyses/steps/rules.h"
+
+namespace tbtrace::analyses {
+
+/// What a part of a path is.
+enum class PathKind : std::uint8_t {
+  op,               ///< a host thread in an operator
+  call,             ///< in a call of the device's runtime
+  data_loader,      ///< in a data loader
+  code,             ///< in another range, or in none
+  kernel,           ///< work on a device
+  communication,    ///< the same
+  copy,             ///< memcpys and memsets
+  launch,           ///< from a launch to the start of the work
+  stream,           ///< from work to the next on its stream, or on one that waits for it
+  synchronization,  ///< from work to the return of a call that waits for it
+  unexplained,      ///< nothing in the recording says what was waited for
+};
+inline constexpr std::size_t kPathKinds = 11;
+
+/// `operator`, `call`, ...
+std::string_view path_kind_name(PathKind kind);
+
+enum class PathGrouping : std::uint8_t { name, kind, op, kernel, family, module, line };
+
+struct PathRow {
+  std::optional<PathKind> kind;  ///< by name or kind
+  std::string name;
+  std::array<std::int64_t, kPathKinds> on_path_ns = {};  ///< by kind
+  /// All its work in the steps, on the path or not; nullopt of delays and between ranges.
+  std::optional<std::int64_t> total_ns;
+  bool has_more = false;  ///< it is also work that no range shows
+  /// By how much the least of its work that is not on the path could be later; nullopt: all of it
+  /// is on the path, or nothing waits for it.
+  std::optional<std::int64_t> slack_ns;
+
+  std::int64_t path_ns() const;
+};
+
+class PathRows {
+ public:
+  PathRows(const Trace& trace, const StepRules& rules, const PathGraph& graph,
+           const PathSteps& steps, PathGrouping grouping);
+  ~PathRows();
+
+  /// `changes`: what is different from the recording in the times of the path.
+  void add(const CriticalPath& path, const PathChanges& changes = {});
+
+  /// The longest on the path first.
+  std::vector<PathRow> run() &&;
+
+ private:
+  struct What {
+    PathKind kind = PathKind::unexplained;
+    EventId event = EventId::none;
+  };
+
+  What host_work(EventId range, bool is_unknown) const;
+  What device_work(EventId activity) const;
+  What what_of(const PathPiece& piece) const;
+  PathRow& row_of(What what);
+  std::string name_of(What what);
+
+  template <typename Give>
+  void for_each_part(const PathPiece& piece, const PathChanges& changes, Give give) const;
+  void add_totals(const PathChanges& changes);
+  void add_slack(const CriticalPath& path, const std::vector<bool>& is_on_path);
+
+  const Trace& trace_;
+  const StepRules& rules_;
+  const PathGraph& graph_;
+  const PathSteps& steps_;
+  const PathGrouping grouping_;
+  const std::vector<bool> communication_;
+  std::vector<bool> is_step_;                 // by event
+  std::unique_ptr<AnalysisContext> context_;  // by operator
+  std::unique_ptr<GroupKeys> keys_;           // by module or line
+  std::unordered_map<std::uint64_t, std::size_t> row_of_event_;
+  std::unordered_map<std::string, std::size_t> row_of_name_;
+  std::vector<PathRow> rows_;
+};
+
+}  // namespace tbtrace::analyses
