@@ -59,6 +59,7 @@ Command diff_command();
 Command recover_command();
 Command slice_command();
 Command repair_command();
+Command anonymise_command();
 Command version_command();
 
 }  // namespace tbtrace::tools

@@ -16,8 +16,7 @@ void CopyDocument::write_start(std::string& json) {
   Changes changes;
   for (const auto& [key, value] : trace().metadata()) {
     if (key == "traceEvents" || key == receipt_.key) continue;
-    write_member(json, key, value, changes);
-    json += ",\n";
+    if (write_member(json, key, value, changes)) json += ",\n";
   }
   count(changes);
   json += "\"traceEvents\": [\n";
@@ -32,9 +31,10 @@ void CopyDocument::write_end(std::string& json) {
   json += "}\n";
 }
 
-void CopyDocument::write_member(std::string& json, std::string_view key, std::string_view value,
+bool CopyDocument::write_member(std::string& json, std::string_view key, std::string_view value,
                                 Changes& changes) {
   append_metadata(json, key, value, changes);
+  return true;
 }
 
 void CopiedRows::add(const EventBatch& rows) {
@@ -68,8 +68,8 @@ void CopiedRows::copy(const CopiedRow& row) {
     if (member.field == EventField::arguments && member.json.empty()) {
       append_key(json, member);
       copy_arguments(row.arguments);
-    } else {
-      write_member(member);
+    } else if (!write_member(member)) {
+      continue;
     }
     json += ',';
   }
@@ -93,8 +93,9 @@ void CopiedRows::copy_arguments(Members arguments) {
       continue;
     }
     count(member);
-    if (json.size() > start) json += ',';
-    write_argument(member);
+    const std::size_t before = json.size();
+    if (before > start) json += ',';
+    if (!write_argument(member)) json.resize(before);
   }
   json += '}';
 }
@@ -104,14 +105,12 @@ void CopiedRows::count(const RowMember& member) {
   if (member.is_repaired) ++changes()["texts_repaired"];
 }
 
-void CopiedRows::write_member(const RowMember& member) {
+bool CopiedRows::write_member(const RowMember& member) {
   append_key(text(), member);
   append_value(text(), member.json, changes());
+  return true;
 }
 
-void CopiedRows::write_argument(const RowMember& member) {
-  append_key(text(), member);
-  append_value(text(), member.json, changes());
-}
+bool CopiedRows::write_argument(const RowMember& member) { return write_member(member); }
 
 }  // namespace tbtrace::chrome

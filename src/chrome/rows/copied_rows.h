@@ -44,8 +44,8 @@ class CopyDocument : public RowDocument {
  private:
   void write_start(std::string& json) override;
   void write_end(std::string& json) override;
-  /// Appends `"key": value`.
-  virtual void write_member(std::string& json, std::string_view key, std::string_view value,
+  /// Appends `"key": value`; false, and nothing, if the member is left out.
+  virtual bool write_member(std::string& json, std::string_view key, std::string_view value,
                             Changes& changes);
 
   Receipt receipt_;
@@ -71,9 +71,10 @@ class CopiedRows : public RowBlock {
 
   /// Called before the members of a row.
   virtual void begin_row(const CopiedRow&) {}
-  /// Appends `"key":value` to text(); `args` that are an object are not among the members.
-  virtual void write_member(const RowMember& member);
-  virtual void write_argument(const RowMember& member);
+  /// Appends `"key":value` to text(), or nothing and returns false. `args` that are an object are
+  /// not among the members.
+  virtual bool write_member(const RowMember& member);
+  virtual bool write_argument(const RowMember& member);
 
  private:
   void copy(const CopiedRow& row);

@@ -17,13 +17,14 @@ using fixtures::finished;
 using fixtures::Range;
 
 /// What a single range is and becomes.
-struct Outcome {
+struct WrittenRole {
   Role role;
   std::string plugin;
   std::string kineto;
 };
 
-Outcome outcome(const Range& range, std::uint8_t flags = 0, std::string_view framework = "") {
+WrittenRole written_role(const Range& range, std::uint8_t flags = 0,
+                         std::string_view framework = "") {
   TraceBuilder builder;
   EventRow row;
   row.duration_ns = range.duration;
@@ -41,7 +42,7 @@ Outcome outcome(const Range& range, std::uint8_t flags = 0, std::string_view fra
           std::string(kineto.category(event))};
 }
 
-void expect_outcome(const Outcome& got, Role role, std::string_view plugin,
+void expect_outcome(const WrittenRole& got, Role role, std::string_view plugin,
                     std::string_view kineto) {
   EXPECT_EQ(static_cast<int>(got.role), static_cast<int>(role));
   EXPECT_EQ(got.plugin, plugin);
@@ -50,27 +51,27 @@ void expect_outcome(const Outcome& got, Role role, std::string_view plugin,
 
 TEST(Roles, OfOperatorsOfAllYears) {
   for (const std::string_view category : {"cpu_op", "Operator", "operator", ""}) {
-    expect_outcome(outcome({.category = category, .name = "aten::mm", .duration = 5}), Role::op,
-                   "cpu_op", "cpu_op");
+    expect_outcome(written_role({.category = category, .name = "aten::mm", .duration = 5}),
+                   Role::op, "cpu_op", "cpu_op");
   }
 }
 
 TEST(Roles, OfStepsNeedANumberAndALength) {
   for (const std::string_view category : {"cpu_op", "user_annotation"}) {
     const Range step = {.category = category, .name = "ProfilerStep#3", .duration = 5};
-    expect_outcome(outcome(step), Role::step, category, category);
+    expect_outcome(written_role(step), Role::step, category, category);
     Range empty = step;
     empty.duration = 0;
-    expect_outcome(outcome(empty), Role::annotation, "annotation", category);
+    expect_outcome(written_role(empty), Role::annotation, "annotation", category);
     Range unsound = step;
     unsound.name = "ProfilerStep#x";
-    expect_outcome(outcome(unsound), Role::annotation, "annotation", category);
+    expect_outcome(written_role(unsound), Role::annotation, "annotation", category);
   }
 }
 
 TEST(Roles, OfAnnotations) {
   const auto annotation = [](std::string_view name) {
-    return outcome({.category = "user_annotation", .name = name, .duration = 5});
+    return written_role({.category = "user_annotation", .name = name, .duration = 5});
   };
   expect_outcome(annotation("mine"), Role::annotation, "user_annotation", "user_annotation");
   for (const std::string_view name : {"enumerate(DataLoader)#x.__next__", "Optimizer.step#SGD.step",
@@ -85,10 +86,10 @@ TEST(Roles, OfAnnotations) {
 
 TEST(Roles, OfLightningNeedItsFramework) {
   const Range range = {.category = "user_annotation", .name = "[pl][profile]x", .duration = 5};
-  expect_outcome(outcome(range), Role::annotation, "user_annotation", "user_annotation");
-  expect_outcome(outcome(range, 0, "\"pytorch-lightning\""), Role::annotation_node, "cpu_op",
+  expect_outcome(written_role(range), Role::annotation, "user_annotation", "user_annotation");
+  expect_outcome(written_role(range, 0, "\"pytorch-lightning\""), Role::annotation_node, "cpu_op",
                  "user_annotation");
-  expect_outcome(outcome(range, 0, "\"other\""), Role::annotation, "user_annotation",
+  expect_outcome(written_role(range, 0, "\"other\""), Role::annotation, "user_annotation",
                  "user_annotation");
 }
 
@@ -105,7 +106,7 @@ TEST(Roles, OfDistributedDataParallelGiveWayToNccl) {
 TEST(Roles, OfPythonFrames) {
   const Range frame = {.category = "python_function", .name = "a.py(1): f", .duration = 5};
   const auto got = [&](std::uint8_t flags, std::string_view framework = "") {
-    return outcome(frame, flags, framework);
+    return written_role(frame, flags, framework);
   };
   expect_outcome(got(Events::kPythonFrame), Role::frame, "python_function", "python_function");
   expect_outcome(got(Events::kPythonFrame | Events::kModule), Role::module, "python_function",
@@ -119,55 +120,57 @@ TEST(Roles, OfLaunchesOfAllMakers) {
   for (const std::string_view category :
        {"cuda_runtime", "cuda_driver", "xpu_runtime", "xpu_driver", "privateuse1_runtime",
         "privateuse1_driver", "mtia_runtime", "glow_runtime"}) {
-    expect_outcome(outcome({.category = category, .name = "l"}), Role::launch, "Runtime", category);
+    expect_outcome(written_role({.category = category, .name = "l"}), Role::launch, "Runtime",
+                   category);
   }
-  expect_outcome(outcome({.category = "Runtime", .name = "l"}), Role::launch, "Runtime",
+  expect_outcome(written_role({.category = "Runtime", .name = "l"}), Role::launch, "Runtime",
                  "cuda_runtime");
 }
 
 TEST(Roles, OfWorkOfAllMakers) {
-  expect_outcome(outcome({.category = "kernel", .name = "k"}), Role::work, "kernel", "kernel");
-  expect_outcome(outcome({.category = "Kernel", .name = "k"}), Role::work, "kernel", "kernel");
-  expect_outcome(outcome({.category = "mtia_ccp_events", .name = "k"}), Role::work, "kernel",
+  expect_outcome(written_role({.category = "kernel", .name = "k"}), Role::work, "kernel", "kernel");
+  expect_outcome(written_role({.category = "Kernel", .name = "k"}), Role::work, "kernel", "kernel");
+  expect_outcome(written_role({.category = "mtia_ccp_events", .name = "k"}), Role::work, "kernel",
                  "mtia_ccp_events");
-  expect_outcome(outcome({.category = "hpu_op", .name = "k"}), Role::work, "kernel", "hpu_op");
+  expect_outcome(written_role({.category = "hpu_op", .name = "k"}), Role::work, "kernel", "hpu_op");
   for (const std::string_view category : {"Memcpy", "gpu_memcpy"}) {
-    expect_outcome(outcome({.category = category, .name = "m"}), Role::work, "gpu_memcpy",
+    expect_outcome(written_role({.category = category, .name = "m"}), Role::work, "gpu_memcpy",
                    "gpu_memcpy");
   }
   for (const std::string_view category : {"Memset", "gpu_memset"}) {
-    expect_outcome(outcome({.category = category, .name = "m"}), Role::work, "gpu_memset",
+    expect_outcome(written_role({.category = category, .name = "m"}), Role::work, "gpu_memset",
                    "gpu_memset");
   }
 }
 
 TEST(Roles, HideShadowsFromThePlugin) {
-  expect_outcome(outcome({.category = "gpu_user_annotation", .name = "ProfilerStep#1"}),
+  expect_outcome(written_role({.category = "gpu_user_annotation", .name = "ProfilerStep#1"}),
                  Role::shadow, "gpu_annotation", "gpu_user_annotation");
 }
 
 TEST(Roles, HideWhatThePluginLooksInto) {
   for (const std::string_view category : {"memory", "Memory", "forward_backward"}) {
-    expect_outcome(outcome({.category = category, .name = "o"}), Role::other, "annotation",
+    expect_outcome(written_role({.category = category, .name = "o"}), Role::other, "annotation",
                    category);
   }
   expect_outcome(
-      outcome({.category = "python_function", .name = "nn.Module: A_0"}, Events::kModule),
+      written_role({.category = "python_function", .name = "nn.Module: A_0"}, Events::kModule),
       Role::annotation, "annotation", "python_function");
 }
 
 TEST(Roles, OfPythonRowsThatAreNoFrames) {
   for (const std::string_view category : {"python", "Python"}) {
-    expect_outcome(outcome({.category = category, .name = "a.py(1): f"}), Role::annotation_node,
-                   category, category);
+    expect_outcome(written_role({.category = category, .name = "a.py(1): f"}),
+                   Role::annotation_node, category, category);
   }
 }
 
 TEST(Roles, LeaveOtherCategoriesAlone) {
   for (const std::string_view category : {"overhead", "cuda_sync", "my \"own\""}) {
-    expect_outcome(outcome({.category = category, .name = "o"}), Role::other, category, category);
+    expect_outcome(written_role({.category = category, .name = "o"}), Role::other, category,
+                   category);
   }
-  expect_outcome(outcome({.category = "trace", .name = "PyTorch Profiler (0)"}), Role::span,
+  expect_outcome(written_role({.category = "trace", .name = "PyTorch Profiler (0)"}), Role::span,
                  "Trace", "Trace");
 }
 
