@@ -121,6 +121,7 @@ class Assistants(unittest.TestCase):
         self.assertNotIn("kernel_ns", json.dumps([steps["rows"], steps["totals"]]))
         summary = self.asked("summary", trace="cpu_steps.json")
         self.assertIn("kernels", summary["not_recorded"])
+        self.assertIn("communication", summary["not_recorded"])
         self.assertIn("serving", summary["none"])
         summary = self.asked("summary", trace="serving.json")
         self.assertIn("profile_memory", summary["not_recorded"])

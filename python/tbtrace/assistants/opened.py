@@ -29,7 +29,7 @@ _COLUMNS = (
     (r"(source_)?line|stack", "with_stack"),
 )
 _TABLES = {
-    **dict.fromkeys(("kernels", "gpu", "gaps", "occupancy"), _DEVICE),
+    **dict.fromkeys(("kernels", "gpu", "gaps", "occupancy", "communication"), _DEVICE),
     "memory": "profile_memory",
     "flops": "record_shapes",
     "lines": "with_stack",
