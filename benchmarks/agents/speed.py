@@ -4,7 +4,8 @@
     speed.py TRACE [--rounds N]
 
 Medians of N rounds (5), each with a server of its own, in this process: `open`, which is the first answer, then what an
-assistant asks next. Between both it waits a second, as an assistant does. Nothing besides the package, and DuckDB.
+assistant asks next. After `open` and before `sql` it waits a second, as an assistant does. Nothing besides the
+package, and DuckDB.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def main() -> None:
         trace = str(opened["trace"])
         findings = json.loads(tools.call("summary", {"trace": trace})[0])["findings"]
         for number, (tool, arguments) in enumerate(follow_ups(trace, findings[1][0])):
+            time.sleep(1 if tool == "sql" else 0)
             ask(f"{tool} {arguments.get('what') or arguments.get('by') or ''} ({number})", tool, arguments)
     for name, each in times.items():
         print(f"{name:32}{statistics.median(each):8.1f} ms, {min(each):8.1f} at least")

@@ -7,6 +7,7 @@ Each method is a CTest test python.NAME. Needs DuckDB.
 """
 
 import concurrent.futures
+import gc
 import json
 import pathlib
 import sys
@@ -63,6 +64,24 @@ class TabSql(unittest.TestCase):
                     for row in self.trace.sql(query).fetchall()
                 ]
                 self.assertEqual(expected, self.rows(query)[0])
+
+    def test_tab_sql_is_quick_with_a_process_that_waits(self):
+        self.sql = sql.Sql(is_quick=True)
+        self.sql.prepare()
+        self.sql.prepare()
+        for number in range(4):
+            (waiting,) = self.sql._waiting
+            if number == 1:
+                waiting.kill()
+                waiting.wait()
+            self.assertEqual([(number, 4)], self.rows(f"select {number}, count(*) from kernels")[0])
+            self.assertIsNotNone(waiting.returncode, "each answers one query")
+            self.refused("select * from read_text('/etc/passwd')")
+        (waiting,) = self.sql._waiting
+        self.sql._folder.cleanup()
+        self.sql = sql.Sql()
+        gc.collect()
+        self.assertIsNotNone(waiting.poll(), "it ends with the object")
 
     def test_tab_sql_has_types_and_columns_of_one_name(self):
         rows, table = self.rows(

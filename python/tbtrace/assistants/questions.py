@@ -45,7 +45,7 @@ class Session:
 
     def __init__(self, files: Files) -> None:
         self.files = files
-        self.sql = Sql()
+        self.sql = Sql(is_quick=True)
         self._lock = threading.Lock()
         self._diffs: OrderedDict[tuple[str, str], tbtrace.Diff] = OrderedDict()
 
@@ -71,6 +71,7 @@ def open_trace(session: Session, path: str = "", after: int = 0, budget: int = T
         return _more(answer, after + count, len(rows))
     opened = session.files.open(path)
     known = opened.summary
+    session.sql.prepare()
     threading.Thread(target=opened.warm_up).start()  # no daemon: the interpreter cannot end while the library works
     answer.put("trace", opened.id)
     answer.put("recorded", opened.recorded)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
@@ -38,16 +39,20 @@ class _Database:
         self.problems: dict[str, str] = {}
 
     def make(self, trace: tbtrace.Trace, query: str) -> None:
+        tables = {}
+        for name in sorted(set(re.findall(r"[a-z_]+", query.lower())) - self.names):
+            table, problem = _sql.table_named(name, trace)
+            if problem:
+                self.problems[name] = problem
+            if table is not None:
+                tables[name] = table
+        if not tables and self.path.exists():
+            return
         import duckdb
 
         config: Any = {"memory_limit": f"{2 * MOST_BYTES}B", "threads": "2"}
         with contextlib.closing(duckdb.connect(str(self.path), config=config)) as connection:
-            for name in sorted(set(re.findall(r"[a-z_]+", query.lower())) - self.names):
-                table, problem = _sql.table_named(name, trace)
-                if problem:
-                    self.problems[name] = problem
-                if table is None:
-                    continue
+            for name, table in tables.items():
                 connection.register("made_table", table)
                 try:
                     connection.execute(f'create table "{name}" as select * from made_table')
@@ -64,9 +69,12 @@ class _Database:
 
 
 class Sql:
-    """For any number of threads."""
+    """For any number of threads. `is_quick`: a process waits for the next query, with the memory that it takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_quick: bool = False) -> None:
+        self._is_quick = is_quick
+        self._waiting: list[subprocess.Popen[bytes]] = []
+        weakref.finalize(self, _end, self._waiting)
         self._lock = threading.Lock()
         self._running = threading.BoundedSemaphore(_AT_ONCE)
         self._databases: OrderedDict[Hashable, _Database] = OrderedDict()
@@ -83,13 +91,18 @@ class Sql:
             raise Refusal(400, f"The query is longer than {LONGEST_QUERY:,} characters.")
         with self._running, self._database(key) as database:
             database.make(read(), query)
-            answer = _answered(database.path, query)
+            answer = self._answered(database.path, query)
             problems = "; ".join(database.problems.values())
         if "error" in answer:
             raise Refusal(400, _sentence(answer, problems))
         if not answer["columns"]:
             raise Refusal(400, "The query has no result: it takes a select.")
         return _document(answer)
+
+    def prepare(self) -> None:
+        """Before the first query, where it shall be quick."""
+        if self._is_quick and not self._waiting and importlib.util.find_spec("duckdb") is not None:
+            self._waiting.append(_started())
 
     @contextlib.contextmanager
     def _database(self, key: Hashable) -> Iterator[_Database]:
@@ -107,6 +120,30 @@ class Sql:
         with database.lock:
             yield database
 
+    def _answered(self, database: pathlib.Path, query: str) -> dict[str, Any]:
+        given = {"database": str(database), "query": query, "most_rows": MOST_ROWS, "most_bytes": MOST_BYTES}
+        try:
+            process = self._waiting.pop()
+        except IndexError:
+            process = _started()
+        if process.poll() is not None:  # somebody ended it
+            process.communicate()
+            process = _started()
+        with process:
+            try:
+                out, err = process.communicate(json.dumps(given).encode(), timeout=MOST_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise Refusal(400, f"The query took longer than {MOST_SECONDS:.0f} s and was stopped.") from None
+        self.prepare()
+        try:
+            answer: dict[str, Any] = json.loads(out)
+        except ValueError:
+            if b"Memory" not in err and b"bad_alloc" not in err and process.returncode >= 0:
+                raise RuntimeError(err.decode(errors="replace")[-2000:]) from None
+            return {"error": "out of memory"}
+        return answer
+
 
 def tables() -> bytes:
     """`tbtrace.sql_tables/1`: the names that queries know, with their columns."""
@@ -115,25 +152,15 @@ def tables() -> bytes:
     return json.dumps({"schema": "tbtrace.sql_tables/1", "has_duckdb": has_duckdb, "tables": known}).encode()
 
 
-def _answered(database: pathlib.Path, query: str) -> dict[str, Any]:
-    given = {"database": str(database), "query": query, "most_rows": MOST_ROWS, "most_bytes": MOST_BYTES}
-    try:
-        done = subprocess.run(
-            [sys.executable, str(_PROCESS)],
-            input=json.dumps(given).encode(),
-            capture_output=True,
-            timeout=MOST_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise Refusal(400, f"The query took longer than {MOST_SECONDS:.0f} s and was stopped.") from None
-    try:
-        answer: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        if b"Memory" not in done.stderr and b"bad_alloc" not in done.stderr and done.returncode >= 0:
-            raise RuntimeError(done.stderr.decode(errors="replace")[-2000:]) from None
-        return {"error": "out of memory"}
-    return answer
+def _started() -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, str(_PROCESS)], stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def _end(waiting: list[subprocess.Popen[bytes]]) -> None:
+    for process in waiting:
+        process.kill()
+        process.communicate()
 
 
 def _sentence(answer: dict[str, Any], problems: str) -> str:
