@@ -58,8 +58,8 @@ struct ViewContent {
   std::optional<analyses::TimelinePart> timeline_part = {};
 };
 
-/// Fails as the view's tables do. Rows beyond the limits are not kept; of the other limits only those
-/// of a timeline count.
+/// Fails as the view's tables do. Rows beyond the limits are not kept; of the other limits only
+/// those of a timeline count.
 Result<ViewContent> view_content(const ViewDescription& view, const ViewedTrace& viewed,
                                  const ViewLimits& limits);
 

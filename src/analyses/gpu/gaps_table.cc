@@ -103,9 +103,9 @@ class GapRows {
     const std::vector<IdleAccount> accounts = analyses::idle_accounts(trace_, rules_, devices);
     std::vector<std::vector<DeviceGap>> gaps;
     for (const DeviceActivities& device : devices) {
-      gaps.push_back(analyses::device_gaps(
-          trace_, device.window.inside(trace_.events(), device.activities), device.window.time,
-          kernel_wait_limit_ns_));
+      gaps.push_back(analyses::device_gaps(trace_,
+                                           device.window.inside(trace_.events(), device.activities),
+                                           device.window.time, kernel_wait_limit_ns_));
     }
     find_shortest(gaps);
     for (std::size_t at = 0; at < devices.size(); ++at) add(devices[at], accounts[at], gaps[at]);

@@ -221,8 +221,8 @@ AnalysisReport join_inputs(std::vector<ReportOfInput> inputs, bool with_paths) {
 }
 
 Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options) {
-  return rows_in_order(report.table, options,
-                       [](const std::vector<Cell>& row) -> const auto& { return row; });
+  return rows_in_order(
+      report.table, options, [](const std::vector<Cell>& row) -> const auto& { return row; });
 }
 
 Result<Table> report_rows(AnalysisReport&& report, const ReportOptions& options) {
