@@ -291,6 +291,8 @@ bool AnonymousRows::write_member(const RowMember& member) {
 
 const std::string& AnonymousRows::kernel(const std::string& name, const std::string& replaced) {
   constexpr std::size_t kMost = 10'000;
+  constexpr std::size_t kLongest = 4096;
+  if (name.size() > kLongest) return replaced;
   if (kernels_.size() > kMost) kernels_.clear();
   const auto [found, is_new] = kernels_.try_emplace(name);
   if (is_new) found->second = with_family(name, replaced);

@@ -131,14 +131,28 @@ bool is_dunder(std::string_view name) {
 
 const std::string& AnonymousTexts::of(std::string_view text, Kind kind) {
   constexpr std::size_t kMost = 100'000;
+  constexpr std::size_t kLongest = 1024;  // that is kept
+  if (text.size() > kLongest) {
+    long_ = make(text, kind);
+    return long_;
+  }
   auto& known = known_[static_cast<std::size_t>(kind)];
   const auto found = known.find(std::string(text));
   if (found != known.end()) return found->second;
   if (known.size() >= kMost) known.clear();
-  std::string made = kind == Kind::words    ? words(text)
-                     : kind == Kind::frames ? frames(text)
-                                            : module(text);
-  return known.emplace(text, std::move(made)).first->second;
+  return known.emplace(text, make(text, kind)).first->second;
+}
+
+std::string AnonymousTexts::make(std::string_view text, Kind kind) {
+  switch (kind) {
+    case Kind::frames:
+      return frames(text);
+    case Kind::module:
+      return module(text);
+    case Kind::words:
+      break;
+  }
+  return words(text);
 }
 
 std::string AnonymousTexts::words(std::string_view text) {

@@ -3,6 +3,7 @@
 // Keeps what was asked before. The words are shared; one of these per thread.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,10 +23,11 @@ class AnonymousTexts {
     module,  ///< of modules, `net.layers.0` or `nn.Module: Net_0`: name by name
   };
 
-  /// The text, and nothing of it that is not public.
+  /// The text, and nothing of it that is not public. Valid until the next call.
   const std::string& of(std::string_view text, Kind kind);
 
  private:
+  std::string make(std::string_view text, Kind kind);
   std::string words(std::string_view text);
   void segment(std::string& out, std::string_view segment);
   std::string frames(std::string_view text);
@@ -38,7 +40,8 @@ class AnonymousTexts {
   std::string identifier(std::string_view name);
 
   KeyedWords& words_;
-  std::unordered_map<std::string, std::string> known_[3];
+  std::array<std::unordered_map<std::string, std::string>, 3> known_;  // by Kind
+  std::string long_;
 };
 
 }  // namespace tbtrace::chrome
