@@ -71,9 +71,7 @@ void PathDelays::add_typical(const PathGraph& graph, EdgeKind kind, Samples& sam
       if (&other == edge) continue;
       switch (kind) {
         case EdgeKind::launch:  // the stream was idle
-          is_typical = is_typical && graph.time(other.from) <= begins;
-          break;
-        case EdgeKind::call:  // what it waits for had happened
+        case EdgeKind::call:    // what it waits for had happened
           is_typical = is_typical && graph.time(other.from) <= begins;
           break;
         case EdgeKind::stream:

@@ -139,6 +139,7 @@ void analyses::set_path_rows(AnalysisReport& report, const PathRecording& record
   std::vector<Row> all;
   std::int64_t duration = 0;
   std::vector<PathRow> made = std::move(rows).run();
+  all.reserve(made.size());
   for (const PathRow& row : made) add_bounded(duration, row.path_ns());
   const auto steps = static_cast<std::int64_t>(recording.quality().recorded_ns.size());
   for (PathRow& row : made) {
@@ -164,12 +165,11 @@ std::vector<ColumnDescription> analyses::path_totals() { return report::describe
 const TableDescription& analyses::critical_path_table() {
   static const std::vector<ColumnDescription> totals = [] {
     std::vector<ColumnDescription> all = path_totals();
-    for (const ColumnDescription& each : columns_in(R"(
+    const std::vector<ColumnDescription> more = columns_in(R"(
 steps | integer | how many
 replayed_ns | integer | how long these take if they are replayed without a change, each with the delays of the others
-)")) {
-      all.push_back(each);
-    }
+)");
+    all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   static const TableDescription kTable = {

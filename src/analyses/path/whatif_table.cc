@@ -148,7 +148,7 @@ Result<AnalysisReport> whatif_report(const Trace& trace, const OptionValues& val
 const TableDescription& analyses::whatif_table() {
   static const std::vector<ColumnDescription> totals = [] {
     std::vector<ColumnDescription> all = path_totals();
-    for (const ColumnDescription& each : columns_in(R"(
+    const std::vector<ColumnDescription> more = columns_in(R"(
 steps | integer | how many
 step_ns | integer or null | mean of the steps, as recorded; null of several recordings, as the following
 replayed_ns | integer or null | the same, replayed without a change
@@ -156,9 +156,8 @@ predicted_ns | integer or null | the same, replayed with the change; null if not
 low_ns | integer or null | `predicted_ns` less the error of the replay, and less twice the standard error of the mean step
 high_ns | integer or null | the same, more
 gain_ns | integer or null | what `predicted_ns` is less than `replayed_ns`: at most so much is saved
-)")) {
-      all.push_back(each);
-    }
+)");
+    all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   static const TableDescription kTable = {
