@@ -100,8 +100,9 @@ std::string explanation(const Diff& diff) {
   const std::vector<DiffRow>& parts = rows_by(diff, DiffBy::part);
   const bool is_longer = diff.step.change > 0;
   const DiffRow* const most = largest(parts, is_longer);
-  const double share = most == nullptr ? 0 : most->share.value_or(0);
-  if (share < kWorthNaming) return "; no part of it explains that alone";
+  if (most == nullptr || most->share.value_or(0) < kWorthNaming)
+    return "; no part of it explains that alone";
+  const double share = *most->share;
   const std::string more = moreness(*most) + operator_text(diff, *most);
   if (share > kMoreThanAll) {
     const DiffRow* const against = largest(parts, !is_longer);

@@ -102,6 +102,7 @@ class GapRows {
   void add(const std::vector<DeviceActivities>& devices) {
     const std::vector<IdleAccount> accounts = analyses::idle_accounts(trace_, rules_, devices);
     std::vector<std::vector<DeviceGap>> gaps;
+    gaps.reserve(devices.size());
     for (const DeviceActivities& device : devices) {
       gaps.push_back(analyses::device_gaps(trace_,
                                            device.window.inside(trace_.events(), device.activities),
