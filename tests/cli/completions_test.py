@@ -194,10 +194,11 @@ class Completions(unittest.TestCase):
     def test_every_value_that_is_offered_is_taken(self):
         tried = 0
         for verb in described.verbs(PROGRAM):
-            if verb in ("tensorboard", "recover"):
-                continue  # becomes a server; takes journals (recover_test.py)
+            if verb in ("tensorboard", "mcp", "recover"):
+                continue  # become servers; takes journals (recover_test.py)
             inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"],
-                      "slice": [str(SOUND), "--time", "0-1000s"]}.get(verb, [str(SOUND)])
+                      "slice": [str(SOUND), "--time", "0-1000s"],
+                      "whatif": [str(SOUND), "--set", "launch x0"]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
                     is_of_snapshots = verb in ("memory", "diff", "flamegraph") and (
