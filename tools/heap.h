@@ -53,7 +53,7 @@ inline void set_up_heap() {
 /// More memory than this is refused to the process, as if there were no more. False if it is too
 /// little to begin with, or the system has no such limit.
 inline bool limit_memory(std::size_t bytes) {
-  constexpr std::size_t kLeast = std::size_t{64} << 20;
+  constexpr std::size_t kLeast = 32'000'000;
   rlimit limit = {};
   if (bytes < kLeast || ::getrlimit(RLIMIT_DATA, &limit) != 0) return false;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, bytes);

@@ -55,12 +55,8 @@ int finish(const Status& status, const Subjects& subjects, Console& console) {
   } else if (exit_code(status) == kUnwritableOutput) {
     subject = subjects.output == "-" ? "standard output" : std::string_view(subjects.output);
   }
-  std::string message = status.message();
-  if (status.code() == StatusCode::output_exists) message += "; --overwrite replaces it";
-  if (status.code() == StatusCode::out_of_memory && subjects.verb != "slice") {
-    message += ", or a part of the trace (tbtrace slice)";
-  }
-  console.error(subject, message);
+  const bool exists = status.code() == StatusCode::output_exists;
+  console.error(subject, status.message() + (exists ? "; --overwrite replaces it" : ""));
   return exit_code(status);
 }
 

@@ -315,7 +315,7 @@ std::string OptionParser::take_standard() {
   if (given("max-memory")) {
     const std::optional<std::size_t> bytes = size_in_bytes(text("max-memory"));
     if (!bytes || !limit_memory(*bytes))
-      return "--max-memory takes a size from 64MB on, such as 4GB";
+      return "--max-memory takes a size from 32MB on, such as 4GB";
   }
   standard_.overwrite = flag("overwrite");
   standard_.reading.strict = flag("strict");

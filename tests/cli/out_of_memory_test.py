@@ -185,14 +185,13 @@ class OutOfMemory(unittest.TestCase):
 
     def test_max_memory_ends_with_a_sentence(self):
         trace = self.trace(count=400_000)
-        for verb in (["ops"], ["slice", "-o", "part.json"]):
-            for limit, code in (("64MB", 3), ("4GB", 0), ("1KB", 2)):
+        for verb in (["ops"], ["slice", "--time", "0-1s", "-o", "part.json"]):
+            for limit, code in (("32MB", 3), ("4GB", 0), ("1KB", 2)):
                 with self.subTest(verb=verb, limit=limit):
                     ended = run([*verb, trace, "--max-memory", limit], self.work, MOST)
                     self.assertEqual(ended.returncode, code, ended.stderr)
                     if code == 3:
                         self.assertIn(b"needs more memory than there is", ended.stderr)
-                        self.assertEqual(b"tbtrace slice" in ended.stderr, verb == ["ops"])
                         self.assertEqual(files(self.work), {})
 
     def test_out_of_memory_in_a_look_at_the_machine(self):

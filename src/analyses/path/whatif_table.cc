@@ -90,12 +90,11 @@ Totals joined_totals(const Totals& sums, const Table& /*rows*/) {
 Result<AnalysisReport> whatif_report(const Trace& trace, const OptionValues& values) {
   const TableDescription& table = analyses::whatif_table();
   const std::vector<std::string> texts = values.texts("changes");
-  if (texts.empty()) {
+  // In a program the replay without a change is a figure like others.
+  if (texts.empty() && values.of_command_line) {
     return Status(StatusCode::invalid_argument,
-                  values.of_command_line
-                      ? "say what to change, such as --set 'operator:aten::mm x0.5'; "
-                        "--critical-path shows what the steps take as long as without a change"
-                      : "say what to change, such as 'operator:aten::mm x0.5'");
+                  "say what to change, such as --set 'operator:aten::mm x0.5'; "
+                  "--critical-path shows what the steps take as long as without a change");
   }
   const Result<std::vector<analyses::PathChange>> parsed = analyses::parse_changes(texts);
   if (!parsed.ok()) return parsed.status();
@@ -122,7 +121,7 @@ Result<AnalysisReport> whatif_report(const Trace& trace, const OptionValues& val
     made = prediction_of(quality, predicted);
     const analyses::CriticalPath after(path.graph(), path.steps(), times, lengths);
     analyses::set_path_rows(report, path, &after, values.text("group_by"), *changes);
-    report.notes.push_back(sentence_of(trace, step_ns, replayed_ns, *made));
+    if (!texts.empty()) report.notes.push_back(sentence_of(trace, step_ns, replayed_ns, *made));
   } else {
     analyses::set_path_rows(report, path, nullptr, values.text("group_by"));
   }

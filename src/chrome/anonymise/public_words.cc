@@ -11,27 +11,30 @@
 namespace tbtrace::chrome {
 namespace {
 
-/// The lines of a sorted text that are not comments.
-std::vector<std::string_view> lines_in(std::string_view text) {
-  std::vector<std::string_view> lines;
+/// The words of a sorted text, in the lines that are not comments.
+std::vector<std::string_view> words_in(std::string_view text) {
+  std::vector<std::string_view> words;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at);
-    const std::string_view line = text.substr(at, end - at);
-    if (!line.starts_with('#')) lines.push_back(line);
+    if (text[at] == '#') {
+      at = text.find('\n', at) + 1;
+      continue;
+    }
+    const std::size_t end = text.find_first_of(" \n", at);
+    words.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  return lines;
+  return words;
 }
 
 }  // namespace
 
 std::span<const std::string_view> public_words() {
-  static const std::vector<std::string_view> kWords = lines_in(kPublicWords);
+  static const std::vector<std::string_view> kWords = words_in(kPublicWords);
   return kWords;
 }
 
 std::span<const std::string_view> public_classes() {
-  static const std::vector<std::string_view> kClasses = lines_in(kPublicClasses);
+  static const std::vector<std::string_view> kClasses = words_in(kPublicClasses);
   return kClasses;
 }
 
