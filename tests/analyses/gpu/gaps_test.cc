@@ -264,6 +264,26 @@ TEST(Gaps, AddUpToTheIdleTimeOfTheTableGpu) {
   }
 }
 
+TEST(Gaps, TheLongestAreTheFirstOfAll) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(300U); ++seed) {
+    const Trace trace = analyses::RandomDeviceWork(seed).make();
+    const AnalysisReport all = *make_table("gaps", trace);
+    const std::size_t count = all.table.rows.size();
+    for (std::size_t most = 1; most <= count + 1; ++most) {
+      SCOPED_TRACE(testing::Message() << seed << ", " << most << " of " << count);
+      OptionValues options;
+      options.most_rows = most;
+      const AnalysisReport longest = *make_table("gaps", trace, options);
+      std::vector<std::vector<Cell>> first = all.table.rows;
+      first.resize(std::min(most, count));
+      EXPECT_EQ(longest.table.rows, first);
+      EXPECT_EQ(longest.left_out, count - first.size());
+      EXPECT_EQ(longest.totals, all.totals);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 struct HostByDefinition {
   std::string name;
   std::int64_t ns = 0;
