@@ -256,7 +256,7 @@ struct AnalysisReport {
   std::string totals_label = "total";  ///< what that line is called, such as `mean`
   /// Totals without a column that people see only if they are not 0.
   std::vector<std::string> totals_if_any = {};
-  /// What else is known of all rows; only JSON has it.
+  /// What else is known of all rows of one report; only JSON has it.
   Totals facts = {};
   /// The totals of several reports whose sums are `sums` and whose rows are `rows`. nullptr: the
   /// sums themselves.

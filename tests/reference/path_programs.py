@@ -149,9 +149,11 @@ class Run:
             end = self.host[1]
             self.add("user_annotation", f"ProfilerStep#{number}", start.time, end.time, 1)
             last = max([end, *self.step_work], key=lambda event: event.time)
-            begins = min(max(start.time, before), last.time - (end.time - start.time))
-            self.windows.append((begins, last.time, last))
-            before = last.time
+            begins = max(start.time, before)
+            if last.time < begins == before and self.windows:  # the step before ends later
+                last = self.windows[-1][2]
+            before = max(begins, last.time)
+            self.windows.append((begins, before, last))
 
     def add(self, category, name, start, end, thread, process=1, **args):
         self.rows.append({"ph": "X", "cat": category, "name": name, "pid": process, "tid": thread, "ts": start,
@@ -256,7 +258,12 @@ class Run:
     def path(self):
         """The time on the critical path of all steps, by kind and name."""
         sums = {}
+        runs = []  # steps that go on into each other have one path
         for start, until, event in self.windows:
+            if runs and runs[-1][1] == start:
+                start = runs.pop()[0]
+            runs.append((start, until, event))
+        for start, until, event in runs:
             while until > start:
                 begins = max(start, event.cause.time)
                 if begins < until:

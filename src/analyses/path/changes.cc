@@ -31,8 +31,8 @@ constexpr auto kKinds = std::to_array<KindName>({
     {"module", ChangeKind::module, true, false},
     {"line", ChangeKind::line, true, false},
     {"communication", ChangeKind::communication, false, true},
-    {"data_loader", ChangeKind::data_loader, false, true},
-    {"launch", ChangeKind::launch, false, true},
+    {"data_loader", ChangeKind::data_loader, false, false},
+    {"launch", ChangeKind::launch, false, false},
     {"copy", ChangeKind::copy, false, true},
 });
 
@@ -191,9 +191,9 @@ class Marks {
           (around != EventId::none && marked[index(around)]) || begins(change, range);
     }
     for (const DeviceLink& link : graph_.work()) {
-      const EventId host = link.launch != EventId::none ? link.launch : link.op;
-      if (host != EventId::none && marked[index(host)]) marked[index(link.activity)] = true;
-      if (link.op != EventId::none && marked[index(link.op)]) marked[index(link.activity)] = true;
+      for (const EventId host : {link.launch, link.op}) {
+        if (host != EventId::none && marked[index(host)]) marked[index(link.activity)] = true;
+      }
     }
   }
 
@@ -243,10 +243,10 @@ Result<PathChanges> PathChanges::of(const Trace& trace, const StepRules& rules,
         continue;
       }
       return Status(StatusCode::invalid_argument,
-                    "the trace has nothing that " + kind + ":" + change.name +
-                        " means; names are written as the table critical_path shows them");
+                    "the trace has no " + kind + " named '" + change.name +
+                        "'; names are written as in the table critical_path, grouped by " + kind);
     }
-    if (change.kind == ChangeKind::launch && !change.time_ns) made.launch_factor_ *= change.factor;
+    if (change.kind == ChangeKind::launch) made.launch_factor_ *= change.factor;
     for (std::size_t event = 0; event < marked.size(); ++event) {
       if (!marked[event]) continue;
       if (!change.time_ns) {

@@ -20,21 +20,8 @@ CriticalPath::CriticalPath(const PathGraph& graph, const PathSteps& steps,
                            std::span<const std::int64_t> times,
                            std::span<const std::int64_t> lengths)
     : graph_(graph), steps_(steps), times_(times), lengths_(lengths) {
+  spans_ = step_spans(graph, steps, times);
   find_causes();
-  const std::vector<std::int64_t> durations = step_durations(graph, steps, times);
-  last_.resize(steps.steps.size());
-  for (std::size_t step = 0; step < steps.steps.size(); ++step) {
-    last_[step] = graph.host_ends()[step][1];
-  }
-  for (std::uint32_t work = 0; work < graph.work().size(); ++work) {
-    if (steps.of_work[work] == kNoStep) continue;
-    PathNode& last = last_[steps.of_work[work]];
-    if (times[PathGraph::end_of(work)] > times[last]) last = PathGraph::end_of(work);
-  }
-  for (std::size_t step = 0; step < steps.steps.size(); ++step) {
-    const std::int64_t end = times[last_[step]];
-    windows_.push_back({bounded_sum(end, -durations[step]), end});
-  }
   find_slack();
 }
 
@@ -57,14 +44,17 @@ void CriticalPath::find_slack() {
   const auto limit = [&](PathNode node, std::int64_t ns) {
     slack_[node] = std::min(slack_[node], std::max<std::int64_t>(ns, 0));
   };
-  for (std::size_t step = 0; step < steps_.steps.size(); ++step) {
+  // Of a step, or of the last one that it goes on into.
+  std::vector<std::int64_t> ends(spans_.size());
+  for (std::size_t step = spans_.size(); step-- > 0;) {
+    ends[step] = goes_on(step) ? ends[step + 1] : spans_[step].time.end;
     const PathNode host_end = graph_.host_ends()[step][1];
-    limit(host_end, windows_[step].end - times_[host_end]);
+    limit(host_end, ends[step] - times_[host_end]);
   }
   for (std::uint32_t work = 0; work < graph_.work().size(); ++work) {
     if (steps_.of_work[work] == kNoStep) continue;
     const PathNode end = PathGraph::end_of(work);
-    limit(end, windows_[steps_.of_work[work]].end - times_[end]);
+    limit(end, ends[steps_.of_work[work]] - times_[end]);
   }
   const std::span<const PathNode> order = graph_.in_order();
   for (std::size_t at = order.size(); at-- > 0;) {
@@ -79,31 +69,35 @@ void CriticalPath::find_slack() {
 }
 
 void CriticalPath::for_each_piece(const std::function<void(const PathPiece&)>& give) const {
-  for (std::uint32_t step = 0; step < steps_.steps.size(); ++step) {
-    if (!steps_.is_chosen(step)) continue;
-    const std::int64_t start = windows_[step].start;
-    std::int64_t until = windows_[step].end;  // what comes after has been given
-    const auto add = [&](const PathEdge* edge, std::int64_t from, bool is_unexplained) {
-      from = std::max(from, start);
-      if (from >= until) return;
-      give({edge, {from, until}, is_unexplained, edge == nullptr ? from : times_[edge->from]});
-      until = from;
-    };
-    PathNode node = last_[step];
-    while (until > start) {
-      const PathEdge* const cause = cause_[node];
-      if (cause == nullptr) {
-        add(nullptr, start, true);
-        break;
-      }
-      const std::int64_t begins = times_[cause->from];
-      const std::int64_t usual = bounded(WideInteger{arrival(*cause)} - begins);
-      if (!is_work(cause->kind) && times_[node] - begins > most_ns(usual)) {
-        add(cause, begins + std::max<std::int64_t>(usual, 0), true);
-      }
-      add(cause, begins, false);
-      node = cause->from;
+  for (std::size_t last = spans_.size(); last-- > 0;) {
+    if (!steps_.is_chosen(last)) continue;
+    std::size_t first = last;
+    while (first > 0 && goes_on(first - 1) && steps_.is_chosen(first - 1)) --first;
+    give_path(spans_[first].time.start, spans_[last], give);
+    last = first;
+  }
+}
+
+void CriticalPath::give_path(std::int64_t start, const StepSpan& end,
+                             const std::function<void(const PathPiece&)>& give) const {
+  std::int64_t until = end.time.end;  // what comes after has been given
+  const auto add = [&](const PathEdge* edge, std::int64_t from, bool is_unexplained) {
+    from = std::max(from, start);
+    if (from >= until) return;
+    give({edge, {from, until}, is_unexplained, edge == nullptr ? from : times_[edge->from]});
+    until = from;
+  };
+  PathNode node = end.last;
+  while (until > start) {
+    const PathEdge* const cause = cause_[node];
+    if (cause == nullptr) return add(nullptr, start, true);
+    const std::int64_t begins = times_[cause->from];
+    const std::int64_t usual = bounded(WideInteger{arrival(*cause)} - begins);
+    if (!is_work(cause->kind) && times_[node] - begins > most_ns(usual)) {
+      add(cause, begins + std::max<std::int64_t>(usual, 0), true);
     }
+    add(cause, begins, false);
+    node = cause->from;
   }
 }
 

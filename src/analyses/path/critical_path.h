@@ -1,5 +1,5 @@
-// The critical path of each step: the chain of work and delays that the step took as long as, and
-// by how much what is not on it could have been later.
+// The critical path of the steps: the chain of work and delays without slack, and by how much what
+// is not on it could have been later.
 // Plain values; pure functions.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyses/path/graph.h"
+#include "analyses/path/replay.h"
 #include "analyses/path/steps.h"
 #include "base/bounded_sum.h"
 
@@ -29,7 +30,9 @@ class CriticalPath {
   CriticalPath(const PathGraph& graph, const PathSteps& steps, std::span<const std::int64_t> times,
                std::span<const std::int64_t> lengths);
 
-  /// Calls `give` for the parts of the path of each chosen step, from its end to its start.
+  /// Calls `give` for the parts of the path of the chosen steps, from the end to the start. Steps
+  /// that go on into each other have one path, which need not go through the end of each of them:
+  /// the next step does not wait for all that a step did.
   void for_each_piece(const std::function<void(const PathPiece&)>& give) const;
 
   /// How much later a point could be without a step being longer; INT64_MAX: any time.
@@ -42,16 +45,19 @@ class CriticalPath {
   }
   void find_causes();
   void find_slack();
-  std::vector<TimeRange> step_times() const;
-  PathNode last_of(std::size_t step) const;
+  void give_path(std::int64_t start, const StepSpan& end,
+                 const std::function<void(const PathPiece&)>& give) const;
+  /// Whether a step goes on into the next one: that begins where this one ends.
+  bool goes_on(std::size_t step) const {
+    return step + 1 < spans_.size() && spans_[step].time.end == spans_[step + 1].time.start;
+  }
 
   const PathGraph& graph_;
   const PathSteps& steps_;
   std::span<const std::int64_t> times_;
   std::span<const std::int64_t> lengths_;
-  std::vector<TimeRange> windows_;      // by step
+  std::vector<StepSpan> spans_;         // by step
   std::vector<const PathEdge*> cause_;  // by point: what it waited for last
-  std::vector<PathNode> last_;          // by step: the point that it ended with
   std::vector<std::int64_t> slack_;     // by point
 };
 

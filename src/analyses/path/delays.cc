@@ -43,16 +43,15 @@ PathDelays::PathDelays(const Trace& trace, const PathGraph& graph, const PathSte
     Samples samples(graph.groups());
     add_typical(graph, kind, samples);
     if (kind == EdgeKind::call) add_other_calls(trace, graph, steps, samples);
-    // Of groups of which each one waited, those of the other groups; it took no longer than that.
+    // Of groups of which each one had another cause, those of the other groups; it took no longer
+    // than that. If all had, what is recorded is not a delay, and none is taken for granted.
     std::vector<std::int64_t> all;
-    std::int64_t least_of_all = INT64_MAX;
     for (std::uint32_t group = 0; group < graph.groups(); ++group) {
       if (kinds[group] != kind) continue;
       for (const Sample& sample : samples[group]) all.push_back(sample.ns);
-      least_of_all = std::min(least_of_all, least[group]);
     }
     std::ranges::sort(all);
-    const std::int64_t otherwise = all.empty() ? least_of_all : all[all.size() / 2];
+    const std::int64_t otherwise = all.empty() ? 0 : all[all.size() / 2];
     for (std::uint32_t group = 0; group < graph.groups(); ++group) {
       if (kinds[group] != kind) continue;
       set(group, std::move(samples[group]),

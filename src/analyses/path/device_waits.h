@@ -13,7 +13,7 @@ namespace tbtrace::analyses {
 
 enum class WaitKind : std::uint8_t {
   synchronization,  ///< a call that returns when work has ended
-  copy,             ///< a call that returns when its own copy has ended
+  copy,             ///< a call that returns when its own copy, or blocking kernel, has ended
   full_queue,       ///< a launch that returns when earlier work has made room
   stream,           ///< work that starts when work on another stream has ended
   room,             ///< a kernel that starts when one on another stream leaves it room

@@ -176,20 +176,32 @@ class GraphBuilder {
     }
   }
 
+  /// Steps begin and end where the thread stands still, too: then it stops, or goes on, there.
+  /// False if a step does so while the other thread works, or if the thread does not go on.
+  bool fit_to_steps(HandOver& each) const {
+    for (const PathStep& step : steps_.steps) {
+      if (step.thread != each.from) continue;
+      for (const std::int64_t time : {step.host.start, step.host.end}) {
+        if (time <= each.stops || time >= each.resumes) continue;
+        if (time > each.begins && time < each.ends) return false;
+        (time <= each.begins ? each.stops : each.resumes) = time;
+      }
+    }
+    return each.resumes != kNeverResumes;
+  }
+
   void add_hand_overs() {
-    std::map<std::pair<TrackId, std::int64_t>, std::array<PathNode, 2>> stops;
-    for (const HandOver& each : find_hand_overs(trace_, graph_.step_threads_)) {
-      const bool has_step_end = std::ranges::any_of(steps_.steps, [&](const PathStep& step) {
-        const auto is_inside = [&](std::int64_t time) {
-          return each.stops < time && time < each.resumes;
-        };
-        return step.thread == each.from && (is_inside(step.host.start) || is_inside(step.host.end));
-      });
-      if (has_step_end) continue;
-      const auto [stop, is_new] = stops.try_emplace({each.from, each.stops});
+    std::map<std::tuple<TrackId, std::int64_t, std::int64_t>, std::array<PathNode, 2>> stops;
+    for (HandOver each : find_hand_overs(trace_, graph_.step_threads_)) {
+      if (!fit_to_steps(each)) continue;
+      const auto [stop, is_new] = stops.try_emplace({each.from, each.stops, each.resumes});
       if (is_new) {
+        // At the end of a step it has gone on before the step ends.
+        const bool is_step_end = std::ranges::any_of(steps_.steps, [&](const PathStep& step) {
+          return step.thread == each.from && step.host.end == each.resumes;
+        });
         stop->second = {add_point(each.from, each.stops, Side::end),
-                        add_point(each.from, each.resumes, Side::start)};
+                        add_point(each.from, each.resumes, is_step_end ? Side::end : Side::start)};
         stands_still_[index(each.from)].push_back(stop->second[1]);
       }
       const PathNode begins = add_point(each.to, each.begins, Side::start);
@@ -222,10 +234,8 @@ class GraphBuilder {
         if (std::ranges::binary_search(stops_[thread], from.node)) is_known = false;
       }
       const Point& to = points[place];
-      PathEdge edge = {.from = from.node,
-                       .to = to.node,
-                       .is_unknown = !is_known,
-                       .subject = static_cast<std::uint32_t>(thread)};
+      PathEdge edge = {
+          .from = from.node, .to = to.node, .subject = static_cast<std::uint32_t>(thread)};
       if (to.side == Side::end && to.call != EventId::none && to.call == from.call) {
         edge.kind = EdgeKind::call;
         edge.group = group(EdgeKind::call, name_of(to.call));
@@ -233,6 +243,8 @@ class GraphBuilder {
       } else if (std::ranges::binary_search(after_other, to.node)) {
         edge.kind = EdgeKind::order;
         edge.group = group(EdgeKind::order, 0);
+      } else {
+        edge.is_unknown = !is_known;
       }
       add_edge(edge);
     }

@@ -39,11 +39,12 @@ std::vector<Busy> busy_times(const Trace& trace) {
   return threads;
 }
 
-/// The time between two busy ones in which `time` lies; nullopt if it lies in none.
+/// The time between two busy ones, or after the last one, in which `time` lies; nullopt if it lies
+/// in none.
 std::optional<TimeRange> gap_around(const std::vector<TimeRange>& times, TimeRange time) {
   const auto next = std::ranges::upper_bound(times, time.start, {}, &TimeRange::start);
-  if (next == times.begin() || next == times.end()) return std::nullopt;
-  const TimeRange gap = {(next - 1)->end, next->start};
+  if (next == times.begin()) return std::nullopt;
+  const TimeRange gap = {(next - 1)->end, next == times.end() ? kNeverResumes : next->start};
   if (gap.start > time.start || gap.end < time.end) return std::nullopt;
   return gap;
 }

@@ -9,6 +9,8 @@
 
 namespace tbtrace::analyses {
 
+inline constexpr std::int64_t kNeverResumes = INT64_MAX;
+
 /// A thread stops at `stops` and goes on at `resumes`; the other one works from `begins` to `ends`,
 /// which lie between the two.
 struct HandOver {
@@ -17,7 +19,7 @@ struct HandOver {
   std::int64_t stops = 0;
   std::int64_t begins = 0;
   std::int64_t ends = 0;
-  std::int64_t resumes = 0;
+  std::int64_t resumes = 0;  ///< or kNeverResumes: it does nothing afterwards
 };
 
 /// The backward passes that autograd runs on threads of its own, by their start: all that such a

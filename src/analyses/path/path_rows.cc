@@ -1,7 +1,6 @@
 #include "analyses/path/path_rows.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -66,6 +65,12 @@ PathRows::What PathRows::host_work(EventId range, bool is_unknown) const {
     case EventKind::cpu_op:
       return {PathKind::op, range};
     case EventKind::runtime:
+      // What a program that asks again and again waits for is not recorded.
+      for (const std::string_view query : {"EventQuery", "StreamQuery"}) {
+        if (trace_.name(range).find(query) != std::string_view::npos) {
+          return {PathKind::unexplained, range};
+        }
+      }
       return {PathKind::call, range};
     default:
       return {PathKind::code, range};

@@ -120,8 +120,9 @@ Result<AnalysisReport> path_report(const Trace& trace, const OptionValues& value
   analyses::set_path_rows(report, **recording, &(*recording)->recorded_path(),
                           values.text("group_by"));
   const analyses::ReplayQuality& quality = (*recording)->quality();
-  report.totals.emplace_back("steps", static_cast<std::int64_t>(quality.recorded_ns.size()));
-  report.totals.emplace_back("replayed_ns", quality.replayed_sum_ns());
+  report.totals.emplace_back("steps", static_cast<std::int64_t>((*recording)->chosen_steps()));
+  report.totals.emplace_back("replayed_ns", (*recording)->sum_of_chosen(quality.replayed_ns));
+  report.facts = quality.facts();
   report.notes = analyses::work_time_notes(trace);
   for (std::string& note : quality.notes()) report.notes.push_back(std::move(note));
   report.source = report::source_report(trace);
@@ -141,7 +142,7 @@ void analyses::set_path_rows(AnalysisReport& report, const PathRecording& record
   std::vector<PathRow> made = std::move(rows).run();
   all.reserve(made.size());
   for (const PathRow& row : made) add_bounded(duration, row.path_ns());
-  const auto steps = static_cast<std::int64_t>(recording.quality().recorded_ns.size());
+  const auto steps = static_cast<std::int64_t>(recording.chosen_steps());
   for (PathRow& row : made) {
     all.push_back({recording.trace().identity().rank, duration, steps, std::move(row)});
   }
@@ -175,11 +176,12 @@ replayed_ns | integer | how long these take if they are replayed without a chang
   static const TableDescription kTable = {
       .name = "critical_path",
       .schema = "tbtrace.critical_path/1",
-      .summary = "what the steps took as long as: the chain of work and delays without slack",
+      .summary = "the critical path of the steps: the chain of work and delays without slack",
       .about =
-          R"(The critical path of each step, from its end back to its start: at each point what was waited for
+          R"(The critical path of the steps, from the end back to the start: at each point what was waited for
 last, on threads of the host, on devices, and between them. Only what is on it makes a step shorter
-if it gets faster, and only until something else is longer. Rows add up to the time of the steps.
+if it gets faster, and only until something else is longer. Rows add up to the time of the steps;
+what two steps have in common counts once.
 )",
       .columns = path_columns(),
       .totals = totals,
@@ -193,7 +195,7 @@ if it gets faster, and only until something else is longer. Rows add up to the t
       .options = {path_grouping_option(), steps_option()},
       .sort_keys = {"on_path_ns", "total_ns", "slack_ns", "unexplained_ns"},
       .examples = {{"tbtrace whatif --critical-path trace.json.gz",
-                    "what the steps took as long as"},
+                    "what makes the steps take so long"},
                    {"tbtrace whatif --critical-path trace.json.gz --group-by operator",
                     "the same by operator, with what it launched"},
                    {"tbtrace whatif --critical-path trace.json.gz --steps 3-5 --group-by kind",

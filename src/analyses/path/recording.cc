@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
+#include "analyses/attribution/runtime_calls.h"
+#include "analyses/path/path_rows.h"
 #include "analyses/path/replay.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
+#include "trace/call_tree.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -20,6 +24,25 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0}, bounded_sum);
 }
 
+/// Calls that launch work or wait for it are of no use without the work.
+bool lacks_device_work(const Trace& trace, const PathGraph& graph) {
+  if (!graph.work().empty()) return false;
+  RuntimeCalls calls(trace);
+  return std::ranges::any_of(call_tree_of(trace).ranges(), [&](EventId range) {
+    if (trace.kind(range) != EventKind::runtime) return false;
+    const RuntimeCall call = calls.of(range);
+    return call == RuntimeCall::wait || call == RuntimeCall::copy ||
+           trace.name(range).find("Launch") != std::string_view::npos;
+  });
+}
+
+std::vector<std::int64_t> durations(const std::vector<StepSpan>& spans) {
+  std::vector<std::int64_t> all;
+  all.reserve(spans.size());
+  for (const StepSpan& span : spans) all.push_back(span.time.end - span.time.start);
+  return all;
+}
+
 /// `2.5 %`
 std::string percent(double share) {
   const auto tenths = std::llround(std::abs(share) * 1000);
@@ -28,13 +51,10 @@ std::string percent(double share) {
 
 }  // namespace
 
-std::int64_t ReplayQuality::recorded_sum_ns() const { return sum(recorded_ns); }
-std::int64_t ReplayQuality::replayed_sum_ns() const { return sum(replayed_ns); }
-
 double ReplayQuality::error() const {
-  const std::int64_t recorded = recorded_sum_ns();
+  const std::int64_t recorded = sum(recorded_ns);
   return recorded == 0 ? 0
-                       : static_cast<double>(replayed_sum_ns()) / static_cast<double>(recorded) - 1;
+                       : static_cast<double>(sum(replayed_ns)) / static_cast<double>(recorded) - 1;
 }
 
 double ReplayQuality::step_error() const {
@@ -51,12 +71,20 @@ double ReplayQuality::step_error() const {
 std::vector<std::string> ReplayQuality::notes() const {
   std::vector<std::string> notes;
   if (recorded_ns.size() > 1) {
-    notes.push_back("replayed without a change, the steps together are " + percent(error()) +
-                    (error() < 0 ? " shorter" : " longer") +
-                    " than recorded, and nine of ten steps are within " + percent(step_error()));
+    const std::string off = percent(error());
+    notes.push_back("replayed without a change, the steps together are " +
+                    (off == percent(0) ? "as long as"
+                                       : off + (error() < 0 ? " shorter than" : " longer than")) +
+                    " recorded, and nine of ten steps are within " + percent(step_error()));
   }
   if (!refusal.empty()) notes.push_back("nothing is predicted from this recording: " + refusal);
   return notes;
+}
+
+AnalysisReport::Totals ReplayQuality::facts() const {
+  return {{"refusal", refusal.empty() ? Cell() : Cell(refusal)},
+          {"replay_error", error()},
+          {"unexplained_share", unexplained_share}};
 }
 
 PathRecording::PathRecording(const Trace& trace, StepRules rules, PathSteps steps)
@@ -65,38 +93,59 @@ PathRecording::PathRecording(const Trace& trace, StepRules rules, PathSteps step
   delays_ = std::make_unique<PathDelays>(trace, *graph_, steps_);
   lengths_ = replay_lengths(*graph_, *delays_);
   for (PathNode node = 0; node < graph_->size(); ++node) recorded_.push_back(graph_->time(node));
+  replayed_ = replay(*graph_, lengths_);
   path_ = std::make_unique<CriticalPath>(*graph_, steps_, recorded_, lengths_);
   judge();
 }
 
-std::vector<std::int64_t> PathRecording::chosen(const std::vector<std::int64_t>& of_steps) const {
-  std::vector<std::int64_t> values;
-  for (std::size_t step = 0; step < of_steps.size(); ++step) {
-    if (steps_.is_chosen(step)) values.push_back(of_steps[step]);
+std::size_t PathRecording::chosen_steps() const {
+  std::size_t count = 0;
+  for (std::size_t step = 0; step < steps_.steps.size(); ++step) count += steps_.is_chosen(step);
+  return count;
+}
+
+std::int64_t PathRecording::sum_of_chosen(std::span<const std::int64_t> by_step) const {
+  std::int64_t all = 0;
+  for (std::size_t step = 0; step < by_step.size(); ++step) {
+    if (steps_.is_chosen(step)) add_bounded(all, by_step[step]);
   }
-  return values;
+  return all;
+}
+
+std::int64_t PathRecording::wall_ns(std::span<const std::int64_t> times) const {
+  std::optional<TimeRange> wall;
+  const std::vector<StepSpan> spans = step_spans(*graph_, steps_, times);
+  for (std::size_t step = 0; step < spans.size(); ++step) {
+    if (!steps_.is_chosen(step)) continue;
+    if (!wall) wall = spans[step].time;
+    wall->end = spans[step].time.end;
+  }
+  return wall ? bounded(WideInteger{wall->end} - wall->start) : 0;
 }
 
 void PathRecording::judge() {
-  quality_.recorded_ns = chosen(step_durations(*graph_, steps_, recorded_));
-  quality_.replayed_ns = chosen(step_durations(*graph_, steps_, replay(*graph_, lengths_)));
+  quality_.recorded_ns = durations(step_spans(*graph_, steps_, recorded_));
+  quality_.replayed_ns = durations(step_spans(*graph_, steps_, replayed_));
+  PathRows rows(trace_, rules_, *graph_, steps_, PathGrouping::kind);
+  rows.add(*path_);
   std::int64_t unexplained = 0;
-  path_->for_each_piece([&](const PathPiece& piece) {
-    if (piece.is_unexplained) add_bounded(unexplained, piece.time.end - piece.time.start);
-    if (piece.edge == nullptr || !piece.edge->is_unknown) return;
-    for_each_stretch(graph_->host().of(static_cast<TrackId>(piece.edge->subject)), piece.time.start,
-                     piece.time.end, [&](EventId range, std::int64_t start, std::int64_t end) {
-                       if (range == EventId::none) add_bounded(unexplained, end - start);
-                     });
-  });
-  quality_.unexplained_share = share(unexplained, quality_.recorded_sum_ns());
-  if (steps_.steps.size() < 2) {
+  for (const PathRow& row : std::move(rows).run()) {
+    add_bounded(unexplained, row.on_path_ns[static_cast<std::size_t>(PathKind::unexplained)]);
+  }
+  quality_.unexplained_share = share(unexplained, sum_of_chosen(quality_.recorded_ns));
+  const auto has_range = [](const PathStep& step) { return step.step.event != EventId::none; };
+  if (lacks_device_work(trace_, *graph_)) {
     quality_.refusal =
-        "it has one step, and how well a step can be predicted shows only with others; record "
-        "several steps";
+        "it has calls that launch device work or wait for it, and not the work; record it, or do "
+        "not slice it away";
+  } else if (steps_.steps.size() < 2) {
+    quality_.refusal =
+        std::string(std::ranges::any_of(steps_.steps, has_range) ? "it has one step"
+                                                                 : "it has no steps") +
+        ", and how well a step can be predicted shows only with others; record several steps";
   } else if (quality_.unexplained_share > kMostUnexplained) {
-    quality_.refusal = "of " + percent(quality_.unexplained_share) +
-                       " of the critical path nothing says what was waited for; the limit is " +
+    quality_.refusal = percent(quality_.unexplained_share) +
+                       " of the critical path is unexplained; the limit is " +
                        percent(kMostUnexplained);
   } else if (std::abs(quality_.error()) > kMostError) {
     quality_.refusal = "its replay differs by " + percent(quality_.error()) +

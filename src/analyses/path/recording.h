@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,23 +21,23 @@
 
 namespace tbtrace::analyses {
 
-/// How near the replay without a change is to the recording. Each step is replayed with the delays
-/// of the other steps.
+/// How near the replay without a change is to the recording, of all steps, also if some are chosen.
+/// Each step is replayed with the delays of the other steps.
 struct ReplayQuality {
-  std::vector<std::int64_t> recorded_ns;  ///< by chosen step
+  std::vector<std::int64_t> recorded_ns;  ///< by step
   std::vector<std::int64_t> replayed_ns;
-  double unexplained_share = 0;  ///< of the critical path
+  double unexplained_share = 0;  ///< of the critical path of the chosen steps
   /// Why nothing can be predicted; empty if it can.
   std::string refusal;
 
-  std::int64_t recorded_sum_ns() const;
-  std::int64_t replayed_sum_ns() const;
   /// Of all steps together: replayed by recorded, less 1.
   double error() const;
   /// Nine of ten steps have no larger one.
   double step_error() const;
 
   std::vector<std::string> notes() const;
+  /// The same for JSON.
+  AnalysisReport::Totals facts() const;
 };
 
 class PathRecording {
@@ -54,8 +55,14 @@ class PathRecording {
   const CriticalPath& recorded_path() const { return *path_; }
   const ReplayQuality& quality() const { return quality_; }
 
-  /// Those of the chosen steps.
-  std::vector<std::int64_t> chosen(const std::vector<std::int64_t>& of_steps) const;
+  /// From the start of the first chosen step to the end of the last one, by the times of all
+  /// points.
+  std::int64_t wall_ns(std::span<const std::int64_t> times) const;
+  /// The times without a change.
+  const std::vector<std::int64_t>& replayed() const { return replayed_; }
+  std::size_t chosen_steps() const;
+  /// Of values by step, the sum of those of the chosen steps.
+  std::int64_t sum_of_chosen(std::span<const std::int64_t> by_step) const;
 
  private:
   PathRecording(const Trace& trace, StepRules rules, PathSteps steps);
@@ -68,6 +75,7 @@ class PathRecording {
   std::unique_ptr<PathDelays> delays_;
   std::vector<std::int64_t> lengths_;   // of edges, without a change
   std::vector<std::int64_t> recorded_;  // times of points
+  std::vector<std::int64_t> replayed_;
   std::unique_ptr<CriticalPath> path_;
   ReplayQuality quality_;
 };

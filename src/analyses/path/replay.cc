@@ -37,32 +37,29 @@ std::vector<std::int64_t> replay(const PathGraph& graph, std::span<const std::in
   return times;
 }
 
-std::vector<std::int64_t> step_durations(const PathGraph& graph, const PathSteps& steps,
-                                         std::span<const std::int64_t> times) {
-  std::vector<std::int64_t> ends(steps.steps.size(), INT64_MIN);
+std::vector<StepSpan> step_spans(const PathGraph& graph, const PathSteps& steps,
+                                 std::span<const std::int64_t> times) {
+  std::vector<StepSpan> spans(steps.steps.size());
+  for (std::size_t step = 0; step < spans.size(); ++step) {
+    spans[step].last = graph.host_ends()[step][1];
+  }
   for (std::uint32_t work = 0; work < graph.work().size(); ++work) {
     if (steps.of_work[work] == kNoStep) continue;
-    std::int64_t& end = ends[steps.of_work[work]];
-    end = std::max(end, times[PathGraph::end_of(work)]);
+    PathNode& last = spans[steps.of_work[work]].last;
+    if (times[PathGraph::end_of(work)] > times[last]) last = PathGraph::end_of(work);
   }
-  std::vector<std::int64_t> durations;
-  std::int64_t before = -kFarthestNs;  // the end of the step before
-  if (!steps.steps.empty()) {
-    // The first step begins later on the device if that still had work of before.
-    const PathStep& first = steps.steps.front();
-    before = bounded_sum(times[graph.host_ends().front()[0]],
-                         std::max<std::int64_t>(0, first.time.start - first.host.start));
+  if (spans.empty()) return spans;
+  std::int64_t before = steps.before ? times[PathGraph::end_of(*steps.before)] : -kFarthestNs;
+  for (std::size_t step = 0; step < spans.size(); ++step) {
+    const std::int64_t start = std::max(times[graph.host_ends()[step][0]], before);
+    // What ends before the step before is not what comes after it waits for.
+    if (step > 0 && times[spans[step].last] < start && start == before) {
+      spans[step].last = spans[step - 1].last;
+    }
+    before = std::max(start, times[spans[step].last]);
+    spans[step].time = {start, before};
   }
-  for (std::size_t step = 0; step < steps.steps.size(); ++step) {
-    const std::int64_t host_start = times[graph.host_ends()[step][0]];
-    const std::int64_t host_end = times[graph.host_ends()[step][1]];
-    std::int64_t start = std::max(host_start, before);
-    const std::int64_t end = std::max({host_end, start, ends[step]});
-    start = std::min(start, bounded_sum(end, -(host_end - host_start)));
-    durations.push_back(bounded(WideInteger{end} - start));
-    before = end;
-  }
-  return durations;
+  return spans;
 }
 
 }  // namespace tbtrace::analyses

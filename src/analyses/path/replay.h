@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "analyses/path/delays.h"
 #include "analyses/path/graph.h"
 #include "analyses/path/steps.h"
+#include "base/time_ranges.h"
 
 namespace tbtrace::analyses {
 
@@ -22,9 +22,14 @@ std::vector<std::int64_t> replay_lengths(const PathGraph& graph, const PathDelay
 /// The time of each point. Points that nothing leads to happen when they did.
 std::vector<std::int64_t> replay(const PathGraph& graph, std::span<const std::int64_t> lengths);
 
-/// How long each step took, by the times of all points; with the recorded ones as in the table
-/// steps.
-std::vector<std::int64_t> step_durations(const PathGraph& graph, const PathSteps& steps,
-                                         std::span<const std::int64_t> times);
+/// When a step was, by the times of all points.
+struct StepSpan {
+  /// From where it begins on the host, or the step before ends if that is later, to where its last
+  /// work ends: what two steps have in common is in the first one alone.
+  TimeRange time;
+  PathNode last = kNoNode;  ///< the point that it ends with
+};
+std::vector<StepSpan> step_spans(const PathGraph& graph, const PathSteps& steps,
+                                 std::span<const std::int64_t> times);
 
 }  // namespace tbtrace::analyses

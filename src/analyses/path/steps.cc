@@ -65,7 +65,18 @@ Result<PathSteps> path_steps(const Trace& trace, const StepRules& rules,
   if (chosen && !any) return no_such_steps(*chosen, existing);
   if (with_range.empty()) {
     if (!found.steps.empty()) std::ranges::fill(found.of_work, 0U);
+    for (const DeviceLink& link : work) {
+      if (found.steps.empty()) break;
+      std::int64_t& end = found.steps.front().time.end;
+      end = std::max(end, trace.events().end_ns(link.activity));
+    }
     return found;
+  }
+  const PathStep& first = found.steps.front();
+  for (std::uint32_t number = 0; number < work.size() && first.time.start > first.host.start;
+       ++number) {
+    const bool is_last = trace.events().end_ns(work[number].activity) == first.time.start;
+    if (is_last) found.before = number;
   }
   const OpenSteps open(trace, with_range);
   for (std::size_t number = 0; number < work.size(); ++number) {

@@ -25,8 +25,10 @@ struct PathStep {
 };
 
 struct PathSteps {
-  std::vector<PathStep> steps;           ///< by start; they do not overlap
-  std::vector<std::uint32_t> of_work;    ///< by number of work: the step that launched it, or none
+  std::vector<PathStep> steps;         ///< by start; they do not overlap
+  std::vector<std::uint32_t> of_work;  ///< by number of work: the step that launched it, or none
+  /// The work of before that the first step waits for on the device, if it begins later there.
+  std::optional<std::uint32_t> before = {};
   std::optional<StepRange> chosen = {};  ///< of which rows are made; all if none
 
   bool is_chosen(std::size_t step) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "analyses/path/recording.h"
 #include "analyses/path/replay.h"
 #include "base/bounded_sum.h"
+#include "base/share.h"
 #include "report/duration.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
@@ -37,44 +39,50 @@ struct Prediction {
   std::int64_t predicted_ns = 0;  // mean of the steps, as the others
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
+  std::int64_t gain_ns = 0;
 };
 
-std::int64_t mean_of(std::int64_t sum, std::size_t count) {
-  return count == 0 ? 0
-                    : static_cast<std::int64_t>(
-                          std::llround(static_cast<double>(sum) / static_cast<double>(count)));
-}
+/// Means of the chosen steps, before and after the change.
+struct Means {
+  std::int64_t step_ns = 0;
+  std::int64_t replayed_ns = 0;
+};
 
-/// The replay is off by so much, and the mean of as many other steps by twice its standard error.
-Prediction prediction_of(const ReplayQuality& quality, const std::vector<std::int64_t>& predicted) {
-  const std::size_t count = predicted.size();
-  std::int64_t sum = 0;
-  for (const std::int64_t each : predicted) add_bounded(sum, each);
-  Prediction made = {.predicted_ns = mean_of(sum, count)};
-  const double mean = static_cast<double>(mean_of(quality.recorded_sum_ns(), count));
+std::int64_t rounded(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+
+/// A step gets shorter by as much as the replay does. That is off by as much as the replay of the
+/// steps is, and the mean of `count` steps by twice its standard error.
+Prediction prediction_of(const ReplayQuality& quality, const Means& means, std::size_t count,
+                         std::int64_t gain_ns) {
+  Prediction made = {.predicted_ns = means.step_ns - gain_ns, .gain_ns = gain_ns};
+  const double all = static_cast<double>(quality.recorded_ns.size());
+  double mean = 0;
+  for (const std::int64_t each : quality.recorded_ns) mean += static_cast<double>(each) / all;
   double squares = 0;
   for (const std::int64_t each : quality.recorded_ns) {
     squares += (static_cast<double>(each) - mean) * (static_cast<double>(each) - mean);
   }
-  const auto n = static_cast<double>(count);
-  const double spread = count < 2 || mean == 0 ? 0 : std::sqrt(squares / (n - 1) / n) / mean;
-  const double share = std::abs(quality.error()) + 2 * spread;
-  const auto away = static_cast<std::int64_t>(
-      std::llround(static_cast<double>(made.predicted_ns) * std::min(share, 1.0)));
-  made.low_ns = made.predicted_ns - away;
+  const double spread =
+      all < 2
+          ? 0
+          : std::sqrt(squares / (all - 1) / static_cast<double>(std::max<std::size_t>(count, 1)));
+  const std::int64_t away =
+      rounded(std::abs(quality.error()) * static_cast<double>(means.step_ns) + 2 * spread);
+  made.low_ns = std::max<std::int64_t>(0, made.predicted_ns - away);
   made.high_ns = bounded_sum(made.predicted_ns, away);
   return made;
 }
 
-std::string sentence_of(const Trace& trace, std::int64_t step_ns, std::int64_t replayed_ns,
-                        const Prediction& made) {
+std::string sentence_of(const Trace& trace, const Means& means, const Prediction& made) {
   const std::optional<std::int64_t> rank = trace.identity().rank;
   std::string text = rank ? "rank " + std::to_string(*rank) + ": " : std::string();
-  text += "a step takes " + report::duration_text(step_ns) + " on average, and " +
+  text += "a step takes " + report::duration_text(means.step_ns) + " on average, and " +
           report::duration_text(made.predicted_ns) + " with this change (" +
           report::duration_text(made.low_ns) + " to " + report::duration_text(made.high_ns) + ")";
-  const std::int64_t gain = replayed_ns - made.predicted_ns;
-  if (gain > 0) text += "; it saves " + report::duration_text(gain) + " at most";
+  if (made.gain_ns > 0) {
+    text += "; it saves " + report::duration_text(made.gain_ns) +
+            ", unless something else takes longer then";
+  }
   return text;
 }
 
@@ -106,35 +114,36 @@ Result<AnalysisReport> whatif_report(const Trace& trace, const OptionValues& val
   const ReplayQuality& quality = path.quality();
   const std::vector<std::int64_t> lengths =
       analyses::replay_lengths(path.graph(), path.delays(), *changes);
-  const std::vector<std::int64_t> times = analyses::replay(path.graph(), lengths);
 
   AnalysisReport report;
   report.schema = table.schema;
   report.notes = analyses::work_time_notes(trace);
   std::optional<Prediction> made;
-  const std::size_t count = quality.recorded_ns.size();
-  const std::int64_t step_ns = mean_of(quality.recorded_sum_ns(), count);
-  const std::int64_t replayed_ns = mean_of(quality.replayed_sum_ns(), count);
+  const std::size_t count = path.chosen_steps();
+  const auto mean_of = [&](std::span<const std::int64_t> by_step) {
+    return rounded(mean_of_sum(path.sum_of_chosen(by_step), count));
+  };
+  const Means means = {mean_of(quality.recorded_ns), mean_of(quality.replayed_ns)};
   if (quality.refusal.empty()) {
-    const std::vector<std::int64_t> predicted =
-        path.chosen(analyses::step_durations(path.graph(), path.steps(), times));
-    made = prediction_of(quality, predicted);
+    const std::vector<std::int64_t> times = analyses::replay(path.graph(), lengths);
+    const WideInteger gain = WideInteger{path.wall_ns(path.replayed())} - path.wall_ns(times);
+    made = prediction_of(quality, means, count, rounded(mean_of_sum(gain, count)));
     const analyses::CriticalPath after(path.graph(), path.steps(), times, lengths);
     analyses::set_path_rows(report, path, &after, values.text("group_by"), *changes);
-    if (!texts.empty()) report.notes.push_back(sentence_of(trace, step_ns, replayed_ns, *made));
+    if (!texts.empty()) report.notes.push_back(sentence_of(trace, means, *made));
   } else {
     analyses::set_path_rows(report, path, nullptr, values.text("group_by"));
   }
   report.totals.emplace_back("steps", static_cast<std::int64_t>(count));
-  report.totals.emplace_back("step_ns", step_ns);
-  report.totals.emplace_back("replayed_ns", replayed_ns);
-  const auto cell = [&](auto value) { return made ? Cell(value(*made)) : Cell(); };
-  report.totals.emplace_back("predicted_ns",
-                             cell([](const auto& each) { return each.predicted_ns; }));
-  report.totals.emplace_back("low_ns", cell([](const auto& each) { return each.low_ns; }));
-  report.totals.emplace_back("high_ns", cell([](const auto& each) { return each.high_ns; }));
-  report.totals.emplace_back(
-      "gain_ns", cell([&](const auto& each) { return replayed_ns - each.predicted_ns; }));
+  report.totals.emplace_back("step_ns", means.step_ns);
+  report.totals.emplace_back("replayed_ns", means.replayed_ns);
+  for (const auto& [name, member] :
+       {std::pair{"predicted_ns", &Prediction::predicted_ns},
+        std::pair{"low_ns", &Prediction::low_ns}, std::pair{"high_ns", &Prediction::high_ns},
+        std::pair{"gain_ns", &Prediction::gain_ns}}) {
+    report.totals.emplace_back(name, made ? Cell((*made).*member) : Cell());
+  }
+  report.facts = quality.facts();
   report.joined_totals = joined_totals;
   for (const std::string& note : changes->notes()) report.notes.push_back(note);
   for (std::string& note : quality.notes()) report.notes.push_back(std::move(note));
@@ -151,10 +160,10 @@ const TableDescription& analyses::whatif_table() {
 steps | integer | how many
 step_ns | integer or null | mean of the steps, as recorded; null of several recordings, as the following
 replayed_ns | integer or null | the same, replayed without a change
-predicted_ns | integer or null | the same, replayed with the change; null if nothing can be predicted, as the following
-low_ns | integer or null | `predicted_ns` less the error of the replay, and less twice the standard error of the mean step
-high_ns | integer or null | the same, more
-gain_ns | integer or null | what `predicted_ns` is less than `replayed_ns`: at most so much is saved
+predicted_ns | integer or null | `step_ns` minus `gain_ns`; null if nothing can be predicted, as the following
+low_ns | integer or null | `predicted_ns` minus the error of the replay and twice the standard error of the mean step
+high_ns | integer or null | `predicted_ns` plus these
+gain_ns | integer or null | by how much the replay gets shorter with the change, from the start of the first step to the end of the last one, as a mean of the steps; negative if it gets longer
 )");
     all.insert(all.end(), more.begin(), more.end());
     return all;
@@ -166,8 +175,9 @@ gain_ns | integer or null | what `predicted_ns` is less than `replayed_ns`: at m
       .about =
           R"(Replays the steps with a change: operators, kernels, communication, launches, copies or the data
 loader take longer or shorter, and everything that waits for them starts later or earlier. Says how
-long a step takes then, within what limits, and what is on its critical path. A gain is what the
-change brings at most. Recordings whose replay without a change is not exact enough are refused.
+long a step takes then, within what limits, and what is on its critical path. Gains hold
+unless something else takes longer then, such as a data loader that cannot keep up. Recordings
+whose replay without a change is not exact enough are refused.
 )",
       .columns = path_columns(),
       .totals = totals,
@@ -187,7 +197,7 @@ change brings at most. Recordings whose replay without a change is not exact eno
                    .help =
                        "what changes: KIND:NAME xFACTOR with the kind operator, kernel, family, "
                        "module or line; KIND xFACTOR with communication, data_loader, launch "
-                       "or copy; of device work and launches also =TIME, such as =10us; "
+                       "or copy; of device work also =TIME, such as =10us; "
                        "several in several options",
                    .value = "CHANGE",
                    .is_first = true},
@@ -201,7 +211,8 @@ change brings at most. Recordings whose replay without a change is not exact eno
                    {"tbtrace whatif trace.json.gz --set 'launch x0.1' --set 'data_loader x0'",
                     "cheap launches, as with CUDA graphs, and data that are there in time"},
                    {"tbtrace whatif --critical-path trace.json.gz", "what there is to gain"}},
-      .no_rows = {"nothing is predicted from this recording; the last line says why"},
+      .no_rows =
+          {"nothing is predicted from this recording; a sentence says why, in JSON `refusal`"},
       .make = whatif_report};
   return kTable;
 }

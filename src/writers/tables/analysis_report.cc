@@ -195,6 +195,7 @@ AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
   for (auto other = std::next(reports.begin()); other != reports.end(); ++other) {
     std::ranges::move(other->table.rows, std::back_inserter(all.table.rows));
     all.left_out += other->left_out;
+    all.facts.clear();  // they are of one
     report::add_source(all.source, other->source);
     add_totals(all.totals, other->totals);
     add_shown(all.shown, other->shown);

@@ -10,6 +10,7 @@
 
 #include <tbtrace/tables.h>
 
+#include "analyses/path/path_trace.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -20,13 +21,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-constexpr std::int64_t kStream = 7;
-
-class CriticalPathTest : public testing::Test {
+class CriticalPathTest : public testing::Test, public analyses::PathTrace {
  protected:
   AnalysisReport path(OptionValues options = {}) {
-    const Trace trace = std::move(builder_).finish();
-    Result<AnalysisReport> report = make_table("critical_path", trace, options);
+    Result<AnalysisReport> report = make_table("critical_path", trace(), options);
     EXPECT_TRUE(report.ok()) << report.status().message();
     return *std::move(report);
   }
@@ -41,41 +39,6 @@ class CriticalPathTest : public testing::Test {
     }
     return found;
   }
-
-  void step(std::int64_t number, std::int64_t start, std::int64_t duration) {
-    names_.push_back("ProfilerStep#" + std::to_string(number));
-    add(builder_, {.category = "user_annotation",
-                   .name = names_.back(),
-                   .start = start,
-                   .duration = duration});
-  }
-  /// A launch with the kernel that it starts.
-  void kernel(std::int64_t launched, std::int64_t start, std::int64_t duration,
-              std::int64_t stream = kStream) {
-    ++correlation_;
-    add(builder_, {.category = "cuda_runtime",
-                   .name = "cudaLaunchKernel",
-                   .start = launched,
-                   .duration = 2'000,
-                   .correlation = correlation_});
-    add(builder_, {.category = "kernel",
-                   .name = "gemm",
-                   .start = start,
-                   .duration = duration,
-                   .thread = stream,
-                   .process = 0,
-                   .correlation = correlation_});
-  }
-  void wait(std::int64_t start, std::int64_t duration) {
-    add(builder_, {.category = "cuda_runtime",
-                   .name = "cudaDeviceSynchronize",
-                   .start = start,
-                   .duration = duration});
-  }
-
-  TraceBuilder builder_;
-  std::vector<std::string> names_;
-  std::int64_t correlation_ = 0;
 };
 
 TEST_F(CriticalPathTest, HostOnlyIsOneThread) {
@@ -123,7 +86,8 @@ TEST_F(CriticalPathTest, LateKernelIsUnexplained) {
   }
   const AnalysisReport report = path({{"steps", StepRange{3, 3}}});
   EXPECT_THAT(on_path(report), testing::Contains(Pair(Pair("unexplained", "gemm"), 300'000)));
-  EXPECT_THAT(report.notes, testing::Contains(HasSubstr("of 60.0 % of the critical path nothing")));
+  EXPECT_THAT(report.notes,
+              testing::Contains(HasSubstr("60.0 % of the critical path is unexplained")));
 }
 
 TEST_F(CriticalPathTest, BackwardThreadIsWaitedFor) {
@@ -163,19 +127,8 @@ TEST_F(CriticalPathTest, FullQueueHoldsUpTheHost) {
     const std::int64_t start = 10'000 + number * kLength;
     const std::int64_t freed = 10'000 + (number - kDepth) * kLength;  // a kernel ended then
     const bool is_full = number > kDepth;
-    ++correlation_;
-    add(builder_, {.category = "cuda_runtime",
-                   .name = "cudaLaunchKernel",
-                   .start = is_full ? freed - 90'000 : number * 10,
-                   .duration = is_full ? 90'500 : 5,
-                   .correlation = correlation_});
-    add(builder_, {.category = "kernel",
-                   .name = "gemm",
-                   .start = start,
-                   .duration = kLength - 1'000,
-                   .thread = kStream,
-                   .process = 0,
-                   .correlation = correlation_});
+    kernel(is_full ? freed - 90'000 : number * 10, start, kLength - 1'000, analyses::kPathStream,
+           is_full ? 90'500 : 5);
   }
   const auto found = on_path(path());
   EXPECT_GT(found.at({"synchronization", "cudaLaunchKernel"}) + found.at({"kernel", "gemm"}),
