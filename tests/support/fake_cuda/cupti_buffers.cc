@@ -268,15 +268,24 @@ void Buffers::deliver(std::unique_lock<std::mutex>& lock, const std::vector<Buff
 void Buffers::start_worker() {
   // A process that was forked has no thread but its own.
   if (working_ && worker_process_ == ::getpid()) return;
+  static_cast<void>(worker_.release());  // of the process that forked this one, if any
   working_ = true;
   worker_process_ = ::getpid();
-  std::thread([this] { work(); }).detach();
+  worker_ = std::make_unique<std::thread>([this] { work(); });
 }
 
 void Buffers::stop_worker(std::unique_lock<std::mutex>& lock) {
   stopping_ = true;
   changed_.notify_all();
-  if (worker_process_ == ::getpid()) changed_.wait(lock, [this] { return !working_; });
+  if (worker_process_ == ::getpid()) {
+    changed_.wait(lock, [this] { return !working_; });
+    // It has ended when this returns: the address sanitizer fails on threads that end at the exit.
+    if (const std::unique_ptr<std::thread> worker = std::move(worker_)) {
+      lock.unlock();
+      worker->join();
+      lock.lock();
+    }
+  }
   working_ = false;
   stopping_ = false;
 }

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,7 @@ class Buffers {
   bool working_ = false;
   bool stopping_ = false;
   pid_t worker_process_ = 0;
+  std::unique_ptr<std::thread> worker_;  // of that process
 };
 
 /// Writes records of the calling thread; others that share its buffer wait while it lives.
