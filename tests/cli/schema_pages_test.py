@@ -125,6 +125,9 @@ class SchemaPages(unittest.TestCase):
                     self.check(row, keys(page, "Rows"), where)
                     rows += 1
                 self.check(output["totals"], keys(page, "Totals"), where)
+                if "\n## Facts\n" in page:
+                    facts = keys(page, "Facts")
+                    self.check({key: output[key] for key in facts}, facts, where)
             self.assertGreater(rows, 0, verb)
 
     def test_schema_pages_describe_what_options_add(self):

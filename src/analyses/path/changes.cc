@@ -286,6 +286,7 @@ std::int64_t PathChanges::changed_ns(const PathGraph& graph, const PathEdge& edg
     case EdgeKind::activity:
       return changed_ns(graph.work()[edge.subject].activity, ns);
     case EdgeKind::call:
+    case EdgeKind::batch:
       return changed_ns(static_cast<EventId>(edge.subject), ns);
     case EdgeKind::launch:
       return changed_launch_ns(ns);

@@ -71,7 +71,8 @@ void PathDelays::add_typical(const PathGraph& graph, EdgeKind kind, Samples& sam
       switch (kind) {
         case EdgeKind::launch:  // the stream was idle
         case EdgeKind::call:    // what it waits for had happened
-          is_typical = is_typical && graph.time(other.from) <= begins;
+          is_typical =
+              is_typical && other.kind != EdgeKind::batch && graph.time(other.from) <= begins;
           break;
         case EdgeKind::stream:
           is_typical = is_typical && other.kind != EdgeKind::stream_wait &&
@@ -106,7 +107,6 @@ void PathDelays::add_other_calls(const Trace& trace, const PathGraph& graph, con
   }
   if (groups.empty()) return;
   for (const EventId event : call_tree_of(trace).ranges()) {
-    if (trace.kind(event) != EventKind::runtime) continue;
     const auto group = groups.find(trace.events().name(event));
     if (group == groups.end() || waiting.contains(event)) continue;
     const std::uint32_t step = steps.at(trace.events().start_ns(event));

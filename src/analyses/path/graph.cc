@@ -7,10 +7,23 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyses/path/batch_waits.h"
+#include "analyses/path/hand_overs.h"
 #include "analyses/steps/step_threads.h"
 #include "trace/links.h"
 
 namespace tbtrace::analyses {
+
+namespace {
+
+std::vector<bool> threads_of(const Trace& trace, const PathSteps& steps) {
+  std::vector<EventId> ranges;
+  ranges.reserve(steps.steps.size());
+  for (const PathStep& step : steps.steps) ranges.push_back(step.step.event);
+  return step_threads(trace, ranges);
+}
+
+}  // namespace
 
 /// Collects points and edges; what a thread does is a chain of its points.
 class GraphBuilder {
@@ -32,6 +45,7 @@ class GraphBuilder {
     add_work();
     add_launches();
     add_waits();
+    add_batches();
     add_step_ends();
     add_hand_overs();
     for (std::size_t thread = 0; thread < points_.size(); ++thread) chain(thread);
@@ -169,6 +183,21 @@ class GraphBuilder {
     }
   }
 
+  void add_batches() {
+    std::unordered_map<EventId, PathNode> ends;
+    for (const BatchWait& wait : find_batch_waits(trace_, graph_.threads_)) {
+      const TrackId thread = events_.track(wait.range);
+      const PathNode start =
+          add_point(thread, events_.start_ns(wait.range), Side::start, wait.range);
+      const PathNode end = add_point(thread, events_.end_ns(wait.range), Side::end, wait.range);
+      ends.emplace(wait.range, end);
+      add_edge({.from = wait.before == EventId::none ? start : ends.at(wait.before),
+                .to = end,
+                .kind = EdgeKind::batch,
+                .subject = static_cast<std::uint32_t>(wait.range)});
+    }
+  }
+
   void add_step_ends() {
     for (const PathStep& step : steps_.steps) {
       graph_.host_ends_.push_back({add_point(step.thread, step.host.start, Side::plain),
@@ -192,7 +221,7 @@ class GraphBuilder {
 
   void add_hand_overs() {
     std::map<std::tuple<TrackId, std::int64_t, std::int64_t>, std::array<PathNode, 2>> stops;
-    for (HandOver each : find_hand_overs(trace_, graph_.step_threads_)) {
+    for (HandOver each : find_hand_overs(graph_.threads_)) {
       if (!fit_to_steps(each)) continue;
       const auto [stop, is_new] = stops.try_emplace({each.from, each.stops, each.resumes});
       if (is_new) {
@@ -226,10 +255,10 @@ class GraphBuilder {
     after_other.insert(after_other.end(), works_again_[thread].begin(), works_again_[thread].end());
     std::ranges::sort(after_other);
     std::ranges::sort(stops_[thread]);
-    bool is_known = graph_.step_threads_[thread];
+    bool is_known = graph_.threads_.runs_steps(thread);
     for (std::size_t place = 1; place < points.size(); ++place) {
       const Point& from = points[place - 1];
-      if (!graph_.step_threads_[thread]) {
+      if (!graph_.threads_.runs_steps(thread)) {
         if (std::ranges::binary_search(works_again_[thread], from.node)) is_known = true;
         if (std::ranges::binary_search(stops_[thread], from.node)) is_known = false;
       }
@@ -308,10 +337,8 @@ class GraphBuilder {
   std::map<std::tuple<EdgeKind, std::uint32_t, std::uint32_t>, std::uint32_t> groups_;
 };
 
-PathGraph::PathGraph(const Trace& trace, const PathSteps& steps) : streams_(trace), host_(trace) {
-  std::vector<EventId> ranges;
-  for (const PathStep& step : steps.steps) ranges.push_back(step.step.event);
-  step_threads_ = analyses::step_threads(trace, ranges);
+PathGraph::PathGraph(const Trace& trace, const PathSteps& steps)
+    : streams_(trace), host_(trace), threads_(trace, threads_of(trace, steps)) {
   GraphBuilder(trace, steps, *this).run();
 }
 

@@ -12,8 +12,8 @@
 
 #include <tbtrace/trace.h>
 
+#include "analyses/path/busy_threads.h"
 #include "analyses/path/device_waits.h"
-#include "analyses/path/hand_overs.h"
 #include "analyses/path/host_time.h"
 #include "analyses/path/steps.h"
 #include "base/column.h"
@@ -35,22 +35,25 @@ enum class EdgeKind : std::uint8_t {
   synchronization,  ///< from the end of work to the return of a call that waits for it
   full_queue,       ///< the same of a launch that waits for room
   hand_over,        ///< a thread went on where another one stopped: the time between is work
+  batch,            ///< other processes made a batch of data, since they had made one before
 };
-inline constexpr std::size_t kEdgeKinds = 11;
+inline constexpr std::size_t kEdgeKinds = 12;
 
 /// Whether the length of an edge is what was recorded, and not the same wherever it occurs.
 constexpr bool is_work(EdgeKind kind) {
-  return kind == EdgeKind::thread || kind == EdgeKind::activity || kind == EdgeKind::hand_over;
+  return kind == EdgeKind::thread || kind == EdgeKind::activity || kind == EdgeKind::hand_over ||
+         kind == EdgeKind::batch;
 }
 
 struct PathEdge {
   PathNode from = 0;
   PathNode to = 0;
   EdgeKind kind = EdgeKind::thread;
-  bool is_by_time = false;    ///< no id says so
-  bool is_unknown = false;    ///< of a thread that may wait for anything where no range is open
-  std::uint32_t group = 0;    ///< edges of one group take equally long, if their kind is not work
-  std::uint32_t subject = 0;  ///< a thread (by track), work (by its number), or a call (EventId)
+  bool is_by_time = false;  ///< no id says so
+  bool is_unknown = false;  ///< of a thread that may wait for anything where no range is open
+  std::uint32_t group = 0;  ///< edges of one group take equally long, if their kind is not work
+  /// A thread (by track), work (by its number), or a call or a range that takes a batch (EventId).
+  std::uint32_t subject = 0;
 };
 
 class PathGraph {
@@ -78,13 +81,14 @@ class PathGraph {
   std::span<const std::array<PathNode, 2>> host_ends() const { return host_ends_; }
 
   const HostTime& host() const { return host_; }
+  const BusyThreads& threads() const { return threads_; }
 
  private:
   friend class GraphBuilder;
 
   StreamOrder streams_;
   HostTime host_;
-  std::vector<bool> step_threads_;
+  BusyThreads threads_;
   std::vector<std::int64_t> times_;
   std::vector<PathEdge> edges_;
   std::vector<std::uint32_t> first_;  // by point, and one more

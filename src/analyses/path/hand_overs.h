@@ -7,6 +7,8 @@
 
 #include <tbtrace/trace.h>
 
+#include "analyses/path/busy_threads.h"
+
 namespace tbtrace::analyses {
 
 inline constexpr std::int64_t kNeverResumes = INT64_MAX;
@@ -24,7 +26,7 @@ struct HandOver {
 
 /// The backward passes that autograd runs on threads of its own, by their start: all that such a
 /// thread does lies in a time in which the thread of the steps runs no operator and no call of the
-/// runtime. `step_threads` by track.
-std::vector<HandOver> find_hand_overs(const Trace& trace, const std::vector<bool>& step_threads);
+/// runtime.
+std::vector<HandOver> find_hand_overs(const BusyThreads& threads);
 
 }  // namespace tbtrace::analyses

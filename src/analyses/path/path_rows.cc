@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, kPathKinds> kKindNames = {
     "launch",   "stream", "synchronization", "unexplained"};
 
 constexpr std::string_view kBetween = "[between ranges]";
+constexpr std::string_view kLoaderProcesses = "[processes of the data loader]";
 constexpr std::string_view kUnattributed = "[unattributed]";
 
 bool is_device(PathKind kind) {
@@ -90,6 +91,7 @@ PathRows::What PathRows::what_of(const PathPiece& piece) const {
   const bool is_of_call = edge.kind == EdgeKind::call || edge.kind == EdgeKind::synchronization ||
                           edge.kind == EdgeKind::full_queue;
   if (edge.kind == EdgeKind::order) return {};
+  if (edge.kind == EdgeKind::batch) return {PathKind::data_loader, EventId::none};
   const EventId subject =
       is_of_call ? static_cast<EventId>(edge.subject) : graph_.work()[edge.subject].activity;
   if (piece.is_unexplained) return {PathKind::unexplained, subject};
@@ -97,7 +99,7 @@ PathRows::What PathRows::what_of(const PathPiece& piece) const {
     case EdgeKind::activity:
       return device_work(subject);
     case EdgeKind::call:
-      return {PathKind::call, subject};
+      return host_work(subject, false);
     case EdgeKind::launch:
       return {PathKind::launch, graph_.work()[edge.subject].launch};
     case EdgeKind::stream:
@@ -107,6 +109,13 @@ PathRows::What PathRows::what_of(const PathPiece& piece) const {
     default:
       return {PathKind::synchronization, subject};
   }
+}
+
+bool PathRows::is_unknown(const PathEdge& edge, EventId range, TimeRange time) const {
+  if (edge.is_unknown) return true;
+  const bool is_between = range == EventId::none || is_step_[index(range)];
+  return is_between && edge.kind == EdgeKind::thread &&
+         graph_.threads().may_wait(static_cast<TrackId>(edge.subject), time);
 }
 
 template <typename Give>
@@ -125,13 +134,14 @@ void PathRows::for_each_part(const PathPiece& piece, const PathChanges& changes,
                      add_bounded(at, changes.changed_ns(range, end - start));
                      const std::int64_t ns =
                          std::min(at, piece.time.end) - std::max(from, piece.time.start);
-                     if (ns > 0) give(host_work(range, edge.is_unknown), ns);
+                     if (ns > 0) give(host_work(range, is_unknown(edge, range, {start, end})), ns);
                    });
 }
 
 std::string PathRows::name_of(What what) {
   const auto own_name = [&] {
     if (what.event != EventId::none) return std::string(trace_.name(what.event));
+    if (what.kind == PathKind::data_loader) return std::string(kLoaderProcesses);
     return std::string(what.kind == PathKind::code ? kBetween : kUnattributed);
   };
   switch (grouping_) {

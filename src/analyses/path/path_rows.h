@@ -76,6 +76,8 @@ class PathRows {
   };
 
   What host_work(EventId range, bool is_unknown) const;
+  /// Whether a stretch of a thread's time may be a wait for something that was not recorded.
+  bool is_unknown(const PathEdge& edge, EventId range, TimeRange time) const;
   What device_work(EventId activity) const;
   What what_of(const PathPiece& piece) const;
   PathRow& row_of(What what);

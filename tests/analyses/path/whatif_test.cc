@@ -109,6 +109,75 @@ TEST_F(WhatIfTest, OtherThreadsMayWait) {
   EXPECT_EQ(refusal(whatif(trace, {"launch x1"})), "");
 }
 
+/// Eight steps of 20 ms in which a thread waits for a batch and works on it for `work` ns.
+class LoaderTest : public WhatIfTest {
+ protected:
+  static constexpr const char* kTakesBatch =
+      "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  static constexpr std::int64_t kStep = 20'000'000;
+
+  Trace loader_trace(std::int64_t work) {
+    for (std::int64_t number = 0; number < 8; ++number) {
+      const std::int64_t start = number * kStep;
+      step(number, start, kStep);
+      op(kTakesBatch, start, kStep - work);
+      op("aten::mm", start + kStep - work, work);
+    }
+    return trace();
+  }
+};
+
+TEST_F(LoaderTest, FasterOperatorsOnlyWaitLonger) {
+  const Trace trace = loader_trace(4'000'000);
+  // But for the first step: what the processes did before it is not recorded.
+  EXPECT_EQ(total(whatif(trace, {"operator:aten::mm x0"}), "gain_ns"), 4'000'000 / 8);
+  // As long as they are no slower than the processes.
+  EXPECT_EQ(total(whatif(trace, {"operator:aten::mm x5"}), "gain_ns"), -16'000'000 / 8);
+  EXPECT_EQ(total(whatif(trace, {"operator:aten::mm x10"}), "predicted_ns"),
+            40'000'000 + 16'000'000 / 8);
+  // A faster loader is one until the operators take longer.
+  EXPECT_EQ(total(whatif(trace, {"data_loader x0.5"}), "predicted_ns"), 10'250'000);
+  EXPECT_EQ(total(whatif(trace, {"data_loader x0"}), "predicted_ns"), 4'000'000);
+}
+
+TEST_F(LoaderTest, LoaderInTimeLimitsNothing) {
+  const Trace trace = loader_trace(19'900'000);
+  EXPECT_EQ(total(whatif(trace, {"operator:aten::mm x0.5"}), "gain_ns"), 9'950'000);
+}
+
+TEST_F(LoaderTest, ShortWaitAfterLongTimeWithoutOneLimitsNothing) {
+  for (std::int64_t number = 0; number < 20; ++number) {
+    const std::int64_t start = number * kStep;
+    const std::int64_t wait = number % 10 == 5 ? 2'000'000 : 100'000;
+    step(number, start, kStep);
+    op(kTakesBatch, start, wait);
+    op("aten::mm", start + wait, kStep - wait);
+  }
+  EXPECT_EQ(total(whatif(trace(), {"operator:aten::mm x0.5"}), "gain_ns"),
+            (20 * kStep - 18 * 100'000 - 2 * 2'000'000) / 40);
+}
+
+/// Steps whose thread does nothing from 2 to 9.02 ms, while another one works for 6 ms.
+class OtherThreadTest : public WhatIfTest {
+ protected:
+  AnalysisReport report(std::int64_t other_starts) {
+    const Trace trace = steps(10'000'000, [&](std::int64_t start) {
+      op("aten::mm", start, 2'000'000);
+      op("aten::sort", start + other_starts, 6'000'000, 3);
+      op("aten::add", start + 9'020'000, 900'000);
+    });
+    return whatif(trace, {"operator:aten::mm x0.5"});
+  }
+};
+
+TEST_F(OtherThreadTest, MayBeWaitedFor) {
+  EXPECT_THAT(refusal(report(3'000'000)), HasSubstr("is unexplained"));
+}
+
+TEST_F(OtherThreadTest, IsNotWaitedForIfItEndsElsewhere) {
+  EXPECT_EQ(total(report(0), "gain_ns"), 1'000'000);
+}
+
 TEST_F(WhatIfTest, StepsThatOverlapOnTheDeviceHaveOnePath) {
   for (std::int64_t number = 0; number < 4; ++number) {
     step(number, number * 1'000'000, 1'000'000);
