@@ -60,6 +60,7 @@ Command recover_command();
 Command slice_command();
 Command repair_command();
 Command anonymise_command();
+Command replay_command();
 Command version_command();
 
 }  // namespace tbtrace::tools

@@ -45,7 +45,7 @@ std::vector<Command> commands() {
   for (const auto& command :
        {collectives_command, merge_command, save_command, add_command, check_command,
         convert_command, recover_command, slice_command, repair_command, anonymise_command,
-        tensorboard_command, mcp_command, version_command}) {
+        replay_command, tensorboard_command, mcp_command, version_command}) {
     all.push_back(command());
   }
   for (const Command& command : std::vector(all)) add_option_for(command, all);

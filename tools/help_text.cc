@@ -90,7 +90,7 @@ std::vector<VerbGroup> verb_groups() {
             "whatif --critical-path", "modules", "model", "model --by operator", "occupancy",
             "check --threads"}},
           {"Jobs", {"collectives"}, {"merge", "save", "add"}},
-          {"Files", {}, {"convert", "slice", "repair", "anonymise", "recover"}},
+          {"Files", {}, {"convert", "slice", "repair", "anonymise", "replay", "recover"}},
           {"Record", {"record"}, {}},
           {"Program", {}, {"--version"}}};
 }
