@@ -198,7 +198,8 @@ class Completions(unittest.TestCase):
                 continue  # become servers; takes journals (recover_test.py)
             inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"],
                       "slice": [str(SOUND), "--time", "0-1000s"],
-                      "whatif": [str(SOUND), "--set", "launch x0"]}.get(verb, [str(SOUND)])
+                      "whatif": [str(SOUND), "--set", "launch x0"],
+                      "replay": [str(SOUND), "--operator", "aten::mm"]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
                     is_of_snapshots = verb in ("memory", "diff", "flamegraph") and (
