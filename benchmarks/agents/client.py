@@ -76,7 +76,7 @@ class Client:
                 if given.get("id", "").split(":")[0] == question.id.split(":")[0]:
                     suggested = ask(tool, {"trace": question.trace, "id": question.id}).get("next", [])
             elif tool == "timeline":
-                for call in suggested[:1]:
+                for call in [call for call in suggested if call.startswith("timeline(")][:1]:
                     times = {key: int(value) for key, value in re.findall(r"(\w+_ns|rank_number)=(\d+)", call)}
                     ask(tool, {"trace": question.trace, **times})
             else:

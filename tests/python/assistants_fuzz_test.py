@@ -38,6 +38,10 @@ TEXTS = [
     "\ud800",
     "\u202e.json",
     "a" * 900,
+    "\u4f8b" * 900,
+    "\u202e" * 900,
+    "\U000e0001" * 900,
+    "!?" * 450,
     "b" * 5000,
     "job/../gpu_step.json",
     "job//rank0.json",
@@ -219,11 +223,23 @@ class Fuzz(unittest.TestCase):
         if is_answer:
             self.assertLessEqual(answer.tokens_of(text), given.get("budget") or answer.TOKENS, question)
             self.assertNotIn("error", found)
+            self.look_at_next(found, question, given)
             self.seen = [*self.seen[-60:], *self.random.choices(SEEN.findall(text) or self.seen, k=3)]
         else:
             self.assertEqual(["error"], list(found))
             self.assertLess(answer.tokens_of(text), 300, question)
             self.assertGreater(len(found["error"]), 10, question)
+
+    def look_at_next(self, found, question, given):
+        """What was left out can be had, by another call than this one."""
+        calls = [call for call in found.get("next", []) if call.startswith("the same")]
+        if "left" in found and given.get("budget") != answer.MOST_TOKENS:
+            self.assertTrue(calls, f"{question}: {found['left']}")
+        for call in calls:
+            key, number = re.fullmatch(r"the same with (after|budget)=(\d+)|the same for fewer columns", call).groups()
+            if key:
+                before = given.get(key) or (0 if key == "after" else answer.TOKENS)
+                self.assertGreater(int(number), before, question)
 
 
 def main():

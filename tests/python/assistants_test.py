@@ -195,6 +195,38 @@ class Assistants(unittest.TestCase):
         self.assertEqual(sorted(expected), sorted(row["key"] for row in seen))
         self.assertEqual("none", self.asked("table", trace="gpu_step.json", what="kernels", filter="nowhere")["rows"])
 
+    def test_assistants_say_how_to_get_what_was_left_out(self):
+        first = r"the same with budget=(\d+)"
+        for tool, given in (
+            ("table", {"what": "kernels", "columns": "*"}),
+            ("table", {"what": "steps", "columns": "*"}),
+            ("summary", {}),
+            ("finding", {"id": "f:low_gpu_utilization"}),
+            ("event", {"id": "step:1"}),
+            ("event", {"id": "e:1"}),
+            ("sql", {"query": "select *, name as a, name as b, name as c from kernels"}),
+        ):
+            with self.subTest(tool, **given):
+                found = self.asked(tool, trace="gpu_step.json", budget=300, **given)
+                self.assertRegex(found["next"][0], first)
+                budget = int(re.search(first, found["next"][0])[1])
+                self.assertGreater(budget, 300)
+                found = self.asked(tool, trace="gpu_step.json", budget=budget, **given)
+                if "left" in found:
+                    self.assertRegex(found["next"][0], r"the same with after=[1-9]")
+        found = self.asked("summary", trace="job", budget=300)
+        self.assertTrue(any(call.startswith("table(") for call in found["next"]), found["next"])
+        self.assertEqual(3, len(self.rows(self.asked("open", path="job", after=1), "traces")))
+        self.assertIn("after skips", self.refused("open", path="gpu_step.json", after=1))
+        for tool, given in (
+            ("table", {"trace": "gpu_step.json", "what": "kernels"}),
+            ("timeline", {"trace": "gpu_step.json", "from_ns": 0, "to_ns": 10**6}),
+            ("sql", {"trace": "gpu_step.json", "query": "select name from kernels"}),
+        ):
+            found = self.asked(tool, after=99, **given)
+            self.assertEqual("none", found["rows"])
+            self.assertGreater(found["all_rows"], 3)
+
     def test_assistants_choose_rows_and_columns(self):
         found = self.asked(
             "table", trace="gpu_step.json", what="kernels", columns="short_name,total_ns", sort_by="count"

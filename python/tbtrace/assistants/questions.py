@@ -37,6 +37,11 @@ _BRIEF = {
     "occupancy": "short_name count total_ns limit theoretical_percent occupancy_percent waves",
     "serving": "kind requests steps duration_ns tokens_per_s gpu_utilization host_median_ns launches_per_step",
 }
+_TABLES_OF_PARTS = {  # of a summary: the table that has more of it
+    "slowest_step": "steps",
+    "communication": "kernels",
+    **{name: name for name in ("steps", "gpu", "kernels", "operators", "memory", "serving", "checks")},
+}
 _KEYS = "operator shape stack module line device stream thread family launch label".split()  # of groups
 
 
@@ -66,21 +71,19 @@ def open_trace(session: Session, path: str = "", after: int = 0, budget: int = T
         files, problems = session.files.listed()
         answer.put_known(files_and_folders_that_cannot_be_read=problems or None)
         rows = [{"path": file.trace, "size_bytes": file.size} for file in files]
-        count = answer.rows("traces", ("path", "size_bytes"), rows[after:], len(rows), after)
+        answer.page("traces", ("path", "size_bytes"), rows[after:], len(rows), after)
         answer.suggest("open(path) of a trace, or of a folder with the ranks of a job")
-        return _more(answer, after + count, len(rows))
+        return answer
     opened = session.files.open(path)
+    if after and not opened.is_job:
+        raise Refusal(400, "after skips rows of a list: of all traces, without a path, or of those of a job.")
     known = opened.summary
     session.sql.prepare()
     threading.Thread(target=opened.warm_up).start()  # no daemon: the interpreter cannot end while the library works
     answer.put("trace", opened.id)
     answer.put("recorded", opened.recorded)
     run = known["run"][0]
-    if opened.is_job:
-        columns = ("number", "path", "rank", "host", "window_ns")
-        rows = [{**one, "number": number, "path": one["input"]} for number, one in enumerate(known["run"])]
-        answer.rows("traces", columns, rows, len(rows))
-    else:
+    if not opened.is_job:
         answer.put_known(**{key: run[key] for key in ("rank", "world_size", "host", "window_ns")})
     answer.put("devices", [device["name"] for device in run["devices"]])
     answer.put("events", len(opened))
@@ -89,6 +92,10 @@ def open_trace(session: Session, path: str = "", after: int = 0, budget: int = T
     answer.put_known(issues=known["issues"] or None)
     if known["checks"]:
         answer.put("problems_of_the_recording", sorted({check["id"] for check in known["checks"]}))
+    if opened.is_job:
+        columns = ("number", "path", "rank", "host", "window_ns")
+        rows = [{**one, "number": number, "path": one["input"]} for number, one in enumerate(known["run"])]
+        answer.page("traces", columns, rows[after:], len(rows), after)
     answer.suggest(f'summary(trace="{opened.id}")')
     return answer
 
@@ -101,7 +108,7 @@ def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
     findings = _findings(opened)
     if findings:
         columns = ["id", "title", "severity", "share", "share_of", "gain_ns", "gain_per", "part_of"]
-        answer.rows("findings", _used(columns, findings), findings, len(findings))
+        answer.rows("findings", _used(columns, findings), findings)
     else:
         answer.put("findings", "none")
         answer.put("looked_for", known["run"][0].get("looked_for"))
@@ -121,9 +128,11 @@ def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
     answer.put("not_recorded", [*missing, *lacking["not_recorded"]] or "all was")
     answer.put("none", lacking["none"])
     for key, columns, rows in parts:
-        answer.rows(key, columns, rows, len(rows))
+        answer.rows(key, columns, rows)
     if findings:
         answer.suggest(f'finding(trace="{opened.id}", id="{findings[0]["id"]}")')
+    for key in [key for key in answer.left if key in _TABLES_OF_PARTS][:1]:
+        answer.suggest(f'table(trace="{opened.id}", what="{_TABLES_OF_PARTS[key]}")')
     return answer
 
 
@@ -163,7 +172,7 @@ def finding(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answ
         evidence.append({"what": row["what"], **value, **{key: row[key] for key in ("event", "start_ns", "end_ns")}})
     columns = list(dict.fromkeys(key for row in evidence for key in row))
     if evidence:
-        answer.rows("evidence", _used(columns, evidence), evidence, len(evidence), longest=240)
+        answer.rows("evidence", _used(columns, evidence), evidence, longest=240)
     number = one.get("trace") if opened.is_job else None
     for row in evidence:
         if row["start_ns"] is not None and row["end_ns"] is not None:
@@ -212,8 +221,8 @@ def table(
     if not filter and not after and made.totals:
         missing = opened.unrecorded(list(made.totals), [dict(made.totals)])
         answer.put("totals", {key: value for key, value in made.totals.items() if key not in missing and value})
-    count = answer.rows("rows", names, rows[after:], total, after)
-    return _more(answer, after + count, total)
+    answer.page("rows", names, rows[after:], total, after)
+    return answer
 
 
 def event(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answer:
@@ -237,7 +246,7 @@ def event(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answer
         for key in names:
             answer.put(key, rows[0][key], _WHOLE_TEXT if key in keys else 200)
     else:
-        answer.rows("rows", names, rows, len(rows))
+        answer.rows("rows", names, rows)
     if kind in ("k", "op") and opened.recorded["device_activities"] != "not_recorded":
         _put_other_side(answer, opened, kind, rows[0])
     if kind in ("step", "gap"):
@@ -268,8 +277,8 @@ def timeline(
         answer.put("window_ns", window)
         return answer
     answer.put_known(without_the_shortest=left)
-    count = answer.rows("rows", (*slices.COLUMNS, "busy_ns"), rows[after:], len(rows), after)
-    return _more(answer, after + count, len(rows))
+    answer.page("rows", (*slices.COLUMNS, "busy_ns"), rows[after:], len(rows), after)
+    return answer
 
 
 def compare(session: Session, base: str, new: str, by: str = "part", after: int = 0, budget: int = TOKENS) -> Answer:
@@ -290,12 +299,9 @@ def compare(session: Session, base: str, new: str, by: str = "part", after: int 
     quantities = [row for row in diff.quantities().to_dicts() if row["base"] != row["new"]]
     if quantities:
         shown = _used(["name", "base", "new", "low", "high"], quantities)
-        answer.rows("other_quantities", shown, quantities, len(quantities))
-    if not rows:
-        answer.put(f"changes_by_{by}", "none")
-        return answer
-    count = answer.rows(f"changes_by_{by}", _used(columns, rows), rows[after:], len(rows), after)
-    return _more(answer, after + count, len(rows))
+        answer.rows("other_quantities", shown, quantities)
+    answer.page(f"changes_by_{by}", _used(columns, rows), rows[after:], len(rows), after)
+    return answer
 
 
 def sql(session: Session, trace: str, query: str, after: int = 0, budget: int = TOKENS) -> Answer:
@@ -311,16 +317,7 @@ def sql(session: Session, trace: str, query: str, after: int = 0, budget: int = 
     answer = Answer(budget)
     if made["notes"]:
         answer.put("notes", made["notes"])
-    if not rows:
-        answer.put("rows", "none")
-        return answer
-    count = answer.rows("rows", keys, rows[after:], len(rows), after)
-    return _more(answer, after + count, len(rows))
-
-
-def _more(answer: Answer, after: int, total: int) -> Answer:
-    if after < total:
-        answer.suggest(f"the same with after={after}")
+    answer.page("rows", keys, rows[after:], len(rows), after)
     return answer
 
 
@@ -404,7 +401,7 @@ def _put_other_side(answer: Answer, opened: Opened, kind: str, row: Mapping[str,
     name = "operator" if kind == "k" else "short_name"
     if rows:
         columns = ["id", name, *(["rank"] if opened.is_job else []), "count", "total_ns", "mean_ns"]
-        answer.rows(f"by_{name}", _used(columns, rows), rows, len(rows))
+        answer.rows(f"by_{name}", _used(columns, rows), rows)
     else:
         answer.put(f"by_{name}", "none")
 
@@ -430,4 +427,4 @@ def _put_event(answer: Answer, opened: Opened, text: str, number: int | None) ->
         parents.append({"id": f"e:{at}{suffix}", "name": parent["name"], "duration_ns": parent["duration_ns"]})
         at = parent["parent"]
     if parents:
-        answer.rows("inside_of", ("id", "name", "duration_ns"), parents, len(parents))
+        answer.rows("inside_of", ("id", "name", "duration_ns"), parents)
