@@ -12,6 +12,9 @@ from tbtrace import _tbtrace
 
 
 _PARTS_OF_DIFF = "part operator shape kernel module line".split()
+_QUOTED_OR_UNREAD = re.compile(
+    r"""("(?:[^"]|"")*")|--[^\n]*|/\*.*?\*/|e'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'""", re.DOTALL
+)
 _OPERATOR_KEYS = "name shape stack overload_name module line device stream thread rank step".split()
 
 
@@ -25,8 +28,8 @@ def answer(owner: Any, query: str) -> Any:
         raise ModuleNotFoundError("sql() needs DuckDB: pip install duckdb", name="duckdb") from None
     connection = duckdb.connect()
     problems = []
-    for name in sorted(set(re.findall(r"[a-z_]+", query.lower()))):
-        # A word may also be a column or a text: its table is made, and not used.
+    for name in words_of(query):
+        # A word may also be a column: its table is made, and not used.
         table, problem = table_named(name, owner)
         if table is not None:
             connection.register(name, table)
@@ -39,6 +42,18 @@ def answer(owner: Any, query: str) -> Any:
         raise ValueError(f"{str(unknown).splitlines()[0]} ({why})") from None
     except duckdb.Error as failure:
         raise ValueError(str(failure)) from None
+
+
+def words_of(query: str) -> list[str]:
+    """What may be names of tables: words outside of comments and texts."""
+    kept = _QUOTED_OR_UNREAD.sub(lambda match: match[1] or " ", query.lower())
+    return sorted(set(re.findall(r"[a-z_]+", kept)))
+
+
+def names_in(query: str, owner: Any) -> list[str]:
+    """The tables of this owner that a query may name."""
+    calls = {name: call_named(name, owner) for name in words_of(query)}
+    return [name for name, call in calls.items() if call is not None and hasattr(owner, call[0])]
 
 
 def table_named(name: str, owner: Any) -> tuple[Any, str]:

@@ -28,7 +28,7 @@ class TabSql(unittest.TestCase):
     def setUp(self):
         self.trace = tbtrace.read(DATA / "gpu_step.json", arguments=tbtrace.ARGUMENT_GROUPS)
         self.sql = sql.Sql()
-        self.addCleanup(lambda: self.sql._folder and self.sql._folder.cleanup())
+        self.addCleanup(lambda: self.sql.close())
         self.reads = 0
 
     def rows(self, query, key="one"):
@@ -78,7 +78,9 @@ class TabSql(unittest.TestCase):
             self.assertIsNotNone(waiting.returncode, "each answers one query")
             self.refused("select * from read_text('/etc/passwd')")
         (waiting,) = self.sql._waiting
-        self.sql._folder.cleanup()
+        folder = pathlib.Path(self.sql._folder.name)
+        self.sql.close()
+        self.assertFalse(folder.exists())
         self.sql = sql.Sql()
         gc.collect()
         self.assertIsNotNone(waiting.poll(), "it ends with the object")
@@ -148,6 +150,20 @@ class TabSql(unittest.TestCase):
             with self.subTest(query):
                 self.assertIn("needs more than", self.refused(query))
         self.assertIn("longer than", self.refused("select 1 -- " + "x" * sql.LONGEST_QUERY))
+
+    def test_tab_sql_makes_the_tables_that_a_query_names(self):
+        def made():
+            return {name for database in self.sql._databases.values() for name in database.names}
+
+        self.rows("select 'gaps', \"name\", 'it''s steps' /* from memory\n */ from \"kernels\" -- join operators")
+        self.assertEqual({"kernels"}, made())
+        self.rows("select e'\\' from gaps', count(*) from steps")
+        self.assertEqual({"kernels", "steps"}, made())
+        names = [name for name, _ in _sql.tables_of_traces()][: sql.MOST_TABLES + 1]
+        self.assertIn("17 tables", self.refused("select " + ", ".join(names)))
+        with unittest.mock.patch.object(sql, "MOST_SECONDS", -1.0):
+            self.assertIn("takes too long", self.refused("select count(*) from gaps"))
+        self.assertEqual({"kernels", "steps"}, made())
 
     def test_tab_sql_says_what_is_wrong(self):
         self.assertIn("the tables are operators", self.refused("select * from nothing"))

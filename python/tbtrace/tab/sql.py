@@ -6,11 +6,11 @@ import contextlib
 import importlib.util
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
@@ -24,6 +24,7 @@ LONGEST_QUERY = 10_000
 MOST_ROWS = 5_000
 MOST_SECONDS = 10.0
 MOST_BYTES = 512 << 20
+MOST_TABLES = 16
 _DATABASES = 4
 _AT_ONCE = 2
 _PROCESS = pathlib.Path(__file__).with_name("sql_process.py")
@@ -39,20 +40,25 @@ class _Database:
         self.problems: dict[str, str] = {}
 
     def make(self, trace: tbtrace.Trace, query: str) -> None:
-        tables = {}
-        for name in sorted(set(re.findall(r"[a-z_]+", query.lower())) - self.names):
-            table, problem = _sql.table_named(name, trace)
-            if problem:
-                self.problems[name] = problem
-            if table is not None:
-                tables[name] = table
-        if not tables and self.path.exists():
+        names = _sql.names_in(query, trace)
+        if len(names) > MOST_TABLES:
+            raise Refusal(400, f"The query names {len(names)} tables: at most {MOST_TABLES} can be in one.")
+        new = [name for name in names if name not in self.names]
+        if not new and self.path.exists():
             return
         import duckdb
 
+        end = time.monotonic() + MOST_SECONDS
         config: Any = {"memory_limit": f"{2 * MOST_BYTES}B", "threads": "2"}
         with contextlib.closing(duckdb.connect(str(self.path), config=config)) as connection:
-            for name, table in tables.items():
+            for name in new:
+                if time.monotonic() > end:
+                    raise Refusal(400, "To make the tables of the query takes too long: name fewer, or ask again.")
+                table, problem = _sql.table_named(name, trace)
+                if problem:
+                    self.problems[name] = problem
+                if table is None:
+                    continue
                 connection.register("made_table", table)
                 try:
                     connection.execute(f'create table "{name}" as select * from made_table')
@@ -104,11 +110,17 @@ class Sql:
         if self._is_quick and not self._waiting and importlib.util.find_spec("duckdb") is not None:
             self._waiting.append(_started())
 
+    def close(self) -> None:
+        """Leaves nothing on the disk, whatever is being answered."""
+        _end(self._waiting)
+        if self._folder is not None:
+            self._folder.cleanup()
+
     @contextlib.contextmanager
     def _database(self, key: Hashable) -> Iterator[_Database]:
         with self._lock:
             if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="tbtrace-sql-")
+                self._folder = tempfile.TemporaryDirectory(prefix="tbtrace-sql-", ignore_cleanup_errors=True)
             database = self._databases.get(key)
             if database is None:
                 self._count += 1
@@ -121,7 +133,13 @@ class Sql:
             yield database
 
     def _answered(self, database: pathlib.Path, query: str) -> dict[str, Any]:
-        given = {"database": str(database), "query": query, "most_rows": MOST_ROWS, "most_bytes": MOST_BYTES}
+        given = {
+            "database": str(database),
+            "query": query,
+            "most_rows": MOST_ROWS,
+            "most_bytes": MOST_BYTES,
+            "most_seconds": MOST_SECONDS,
+        }
         try:
             process = self._waiting.pop()
         except IndexError:
