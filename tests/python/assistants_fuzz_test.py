@@ -191,6 +191,7 @@ class Fuzz(unittest.TestCase):
 
     def test_assistants_fuzz(self):
         tools = made_tools(self.folder, memory=TraceMemory(most_bytes=2_000_000))
+        self.addCleanup(tools.close)
         counts = {}
         end = time.monotonic() + self.seconds
         while time.monotonic() < end:

@@ -11,9 +11,11 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -52,6 +54,7 @@ class Protocol(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = made_folder(pathlib.Path(folder.name))
         cls.tools = made_tools(cls.folder)
+        cls.addClassCleanup(cls.tools.close)
 
     async def ask_all(self, client):
         listed = (await client.list_tools()).tools
@@ -86,6 +89,55 @@ class Protocol(unittest.TestCase):
 
         asyncio.run(run())
 
+    def started(self, query):
+        """A server over standard input that has answered a query, the processes that it started, and its own folder for
+        temporary files. It has begun with `query`."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        pipe = subprocess.PIPE
+        server = subprocess.Popen(
+            [*COMMAND, str(self.folder)], stdin=pipe, stdout=pipe, env={**os.environ, "TMPDIR": folder.name}
+        )
+        self.addCleanup(server.communicate)
+        self.addCleanup(server.kill)
+
+        def send(method, parameters, *numbers):
+            message = {"jsonrpc": "2.0", "method": method, "params": parameters, **{"id": number for number in numbers}}
+            server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
+
+        client = {"name": "test", "version": "1"}
+        send("initialize", {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": client}, 1)
+        server.stdout.readline()
+        send("notifications/initialized", {})
+        given = {"trace": "gpu_step.json", "query": "select count(*) from kernels"}
+        send("tools/call", {"name": "sql", "arguments": given}, 2)
+        self.assertIn(b"[4]", server.stdout.readline())
+        self.assertNotEqual([], os.listdir(folder.name))
+        send("tools/call", {"name": "sql", "arguments": {**given, "query": query}}, 3)
+        time.sleep(1)
+        children = pathlib.Path(f"/proc/{server.pid}/task").glob("*/children")
+        return server, {pid for path in children for pid in path.read_text().split()}, pathlib.Path(folder.name)
+
+    def assert_all_end(self, processes):
+        end = time.monotonic() + 5
+        while alive := [pid for pid in processes if pathlib.Path(f"/proc/{pid}").exists()]:
+            self.assertLess(time.monotonic(), end, f"{alive} go on")
+            time.sleep(0.1)
+
+    def test_assistants_server_ends_on_a_signal(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            with self.subTest(number):
+                long = "select sum(a.range * b.range) from range(10000000) a, range(1000000) b"
+                server, processes, folder = self.started(long)
+                self.assertNotEqual(set(), processes)
+                server.send_signal(number)
+                code = server.wait(5)
+                self.assertEqual(-number if number == signal.SIGKILL else 128 + number, code)
+                self.assert_all_end(processes)
+                if number != signal.SIGKILL:
+                    self.assertEqual([], list(folder.iterdir()))
+
     @contextlib.contextmanager
     def served(self):
         with subprocess.Popen(
@@ -108,6 +160,8 @@ class Protocol(unittest.TestCase):
             asyncio.run(run())
             body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
             accepted = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+            with urllib.request.urlopen(urllib.request.Request(address, body, accepted), timeout=20) as reply:
+                self.assertIsNone(reply.headers["mcp-session-id"], "nothing is kept for a client that leaves")
             for headers in ({"Host": "attacker.example"}, {"Origin": "https://attacker.example"}):
                 with self.subTest(headers), self.assertRaises(urllib.error.HTTPError) as caught:
                     urllib.request.urlopen(urllib.request.Request(address, body, {**accepted, **headers}), timeout=20)

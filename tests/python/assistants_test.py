@@ -32,6 +32,7 @@ class Assistants(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = made_folder(pathlib.Path(folder.name))
         cls.tools = made_tools(cls.folder)
+        cls.addClassCleanup(cls.tools.close)
 
     def asked(self, tool, **given):
         text, is_answer = self.tools.call(tool, given)

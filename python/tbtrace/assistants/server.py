@@ -8,6 +8,7 @@ import functools
 import json
 import os
 import pathlib
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from tbtrace.assistants.files import Files
 from tbtrace.assistants.tools import INSTRUCTIONS, TOOLS, Tools
 
 _HOST = "127.0.0.1"
+_GRACE_SECONDS = 2  # of connections that are open when it ends
 
 
 def command(words: Sequence[str]) -> int:
@@ -31,7 +33,8 @@ def command(words: Sequence[str]) -> int:
         sys.stdout.write(_configuration(given.folders))
         return 0
     try:
-        server = made_server(Tools(Files(given.folders)))
+        tools = Tools(Files(given.folders))
+        server = made_server(tools)
     except ValueError as problem:
         sys.stderr.write(f"tbtrace: mcp: {problem}\n")
         return 2
@@ -41,14 +44,26 @@ def command(words: Sequence[str]) -> int:
         python = sys.executable
         sys.stderr.write(f"tbtrace: mcp: {python} has no package mcp; run: {python} -m pip install mcp\n")
         return 3
+    _end_on_signals(tools)
     try:
         asyncio.run(_serve_http(server, given.port) if given.http else _serve_stdio(server))
-    except KeyboardInterrupt:
-        return 130
     except OSError as problem:
         sys.stderr.write(f"tbtrace: mcp: port {given.port} of {_HOST}: {problem.strerror}; take another --port\n")
         return 5
+    finally:
+        tools.close()
     return 0
+
+
+def _end_on_signals(tools: Tools) -> None:
+    """At once: a thread that reads standard input, or works on an answer, cannot be ended otherwise."""
+
+    def end(number: int, frame: object) -> None:
+        tools.close()
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
 
 
 def made_server(tools: Tools) -> Any:
@@ -97,8 +112,9 @@ async def _serve_http(server: Any, port: int) -> None:
     sys.stderr.write(f"tbtrace: mcp: listens at {address}\n")
     sys.stderr.flush()
     # It answers requests that name this machine only, so that pages of a browser reach it by no name of their own.
-    app = server.streamable_http_app(host=_HOST, json_response=True)
-    await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve(sockets=[listening])
+    app = server.streamable_http_app(host=_HOST, json_response=True, stateless_http=True)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS)
+    await uvicorn.Server(config).serve(sockets=[listening])
 
 
 def _configuration(folders: Sequence[str]) -> str:

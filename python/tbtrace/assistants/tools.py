@@ -138,6 +138,10 @@ class Tools:
     def __init__(self, files: Files) -> None:
         self._session = questions.Session(files)
 
+    def close(self) -> None:
+        """Leaves nothing on the disk. Nothing can be asked afterwards."""
+        self._session.sql.close()
+
     def call(self, name: str, given: Mapping[str, Any] | None = None) -> tuple[str, bool]:
         """The answer, and whether it is one: else it says what is wrong with the question."""
         try:
