@@ -132,6 +132,57 @@ class Assistants(unittest.TestCase):
             json.dumps(self.asked("table", trace="cpu_steps.json", what="operators")["rows"]),
         )
 
+    def test_assistants_say_what_was_not_recorded_wherever_it_is_asked_for(self):
+        def sql(query, trace="cpu_steps.json"):
+            return self.asked("sql", trace=trace, query=query).get("not_recorded")
+
+        self.assertEqual(["kernels"], sql("select count(*), sum(total_ns) from kernels"))
+        self.assertEqual(["device_time_total_ns"], sql("select sum(device_time_total_ns) from operators"))
+        self.assertIn("kernel_ns", sql("select * from steps"))
+        self.assertIn("device_activities", sql("select count(*) from events where kind = 'kernel'"))
+        self.assertIsNone(sql("select count(*), sum(self_cpu_time_total_ns) from operators -- kernels"))
+        self.assertEqual(["lines"], sql("select count(*) from lines", "gpu_step.json"))
+        for by, need in (("kernel", "device_activities"), ("line", "with_stack")):
+            found = self.asked("compare", base="cpu_steps.json", new="cpu_steps.json", by=by)
+            self.assertEqual("not_recorded", found[f"changes_by_{by}"])
+            self.assertEqual({"base": need, "new": need}, found["not_recorded"])
+        for id, said in (
+            ("k:12345678", "not_recorded.*record CUDA activities"),
+            ("gap:0@100", "not_recorded"),
+            ("l:12345678", "not_recorded"),
+            ("step:77", "the steps are 7 to 9"),
+            ("op:12345678", "no row with this id.$"),
+        ):
+            self.assertRegex(self.refused("event", trace="cpu_steps.json", id=id), said)
+
+    def test_assistants_see_recordings_without_frames_marks_and_ends(self):
+        trace = json.loads((DATA / "gpu_step.json").read_text())
+        operator = next(event for event in trace["traceEvents"] if event.get("cat") == "cpu_op")
+        operator["args"]["Call stack"] = "train.py(3): main"
+        marked = [event for event in trace["traceEvents"] if "ProfilerStep" not in event["name"]]
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "old.json").write_text(json.dumps(trace))
+            (folder / "unmarked.json").write_text(json.dumps({**trace, "traceEvents": marked}))
+            text = (DATA / "gpu_step.json").read_text()
+            (folder / "cut.json").write_text(text[: len(text) * 2 // 3])
+            tools = made_tools(folder)
+            self.addCleanup(tools.close)
+
+            def asked(tool, **given):
+                return json.loads(tools.call(tool, given)[0])
+
+            recorded = asked("open", path="old.json")["recorded"]
+            self.assertEqual(("recorded", "not_recorded"), (recorded["with_stack"], recorded["with_modules"]))
+            self.assertEqual("not_recorded", asked("table", trace="old.json", what="modules")["rows"])
+            self.assertEqual("[all]", self.rows(asked("table", trace="unmarked.json", what="steps"))[0]["name"])
+            self.assertIn("no marks", asked("event", trace="unmarked.json", id="step:1")["error"])
+            for budget in (300, 400, 500, 700, 2000):
+                self.assertEqual({"input_truncated": 1}, asked("summary", trace="cut.json", budget=budget)["issues"])
+            check = self.rows(asked("table", trace="cut.json", what="checks"))[0]["id"]
+            self.assertEqual("f:input_truncated", check)
+            self.assertIn("ends too early", asked("finding", trace="cut.json", id=check)["cause"])
+
     def test_assistants_names_are_data(self):
         texts = []
         for tool, given in (

@@ -81,8 +81,11 @@ class Opened:
             has[option["option"]] = [
                 any(one["has_data"] for one in run["recorded"] if one["option"] == option["option"]) for run in runs
             ]
-        if any(has.get("with_stack", ())):  # modules are frames of Python, too
-            has["with_modules"] = [one or other for one, other in zip(has["with_modules"], has["with_stack"])]
+        if any(has.get("with_stack", ())):  # with frames of Python there would be those of modules; old torch has none
+            has["with_modules"] = [
+                one or (other and "python_function" in set(trace.events(("kind",))["kind"].to_list()))
+                for one, other, trace in zip(has["with_modules"], has["with_stack"], self.traces)
+            ]
         return {
             what: "recorded" if all(flags) else "in_some_ranks" if any(flags) else "not_recorded"
             for what, flags in has.items()
@@ -140,18 +143,39 @@ class Opened:
     def state_of(self, name: str) -> str:
         """Of a table without rows: `none`, or `not_recorded`."""
         call = _sql.call_named(name, self.owner)
-        need = _TABLES.get(call[0] if call else name)
-        return "not_recorded" if need and self.recorded.get(need) == "not_recorded" else "none"
+        return "not_recorded" if self.lacks(_TABLES.get(call[0] if call else name)) else "none"
+
+    def lacks(self, need: str | None) -> bool:
+        """What was not recorded in any of the traces."""
+        return need is not None and self.recorded.get(need) == "not_recorded"
 
     def unrecorded(self, columns: list[str], rows: list[dict[str, Any]]) -> list[str]:
         """Those of the columns that are empty, or 0, because what they need was not recorded."""
-        missing = [need for need, state in self.recorded.items() if state == "not_recorded"]
         return [
             column
             for column in columns
-            if any(need in missing and re.fullmatch(f"({pattern}).*", column) for pattern, need in _COLUMNS)
+            if any(self.lacks(need) and re.fullmatch(f"({pattern}).*", column) for pattern, need in _COLUMNS)
             and not any(row.get(column) for row in rows)
         ]
+
+    def unrecorded_in(self, query: str) -> list[str]:
+        """Of the tables and columns that a query names: those that are empty for that reason."""
+        words = set(_sql.words_of(query))
+        has_all = "*" in re.sub(r"count\s*\(\s*\*\s*\)", "", query, flags=re.IGNORECASE)
+        found: list[str] = []
+        for name in _sql.names_in(query, self.owner):
+            if name == "events":
+                found += [need for need, state in self.recorded.items() if state == "not_recorded"]
+                continue
+            try:
+                table = self.table(name)
+            except Refusal:
+                continue  # the word was that of a column
+            if not len(table):
+                found += [name] if self.state_of(name) == "not_recorded" else []
+            elif columns := [column for column in table.columns if has_all or column in words]:
+                found += self.unrecorded(columns, self.rows(name))
+        return list(dict.fromkeys(found))
 
     def part(self, number: int | None) -> tbtrace.Trace:
         """A trace of a job by its number. Refusal if there is none."""

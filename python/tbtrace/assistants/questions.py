@@ -37,6 +37,12 @@ _BRIEF = {
     "occupancy": "short_name count total_ns limit theoretical_percent occupancy_percent waves",
     "serving": "kind requests steps duration_ns tokens_per_s gpu_utilization host_median_ns launches_per_step",
 }
+_NEEDS = {  # of what a comparison is by
+    "kernel": "device_activities",
+    "module": "with_modules",
+    "line": "with_stack",
+    "shape": "record_shapes",
+}
 _TABLES_OF_PARTS = {  # of a summary: the table that has more of it
     "slowest_step": "steps",
     "communication": "kernels",
@@ -105,6 +111,7 @@ def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
     known = opened.summary
     answer = Answer(budget)
     answer.put("trace", opened.id)
+    answer.put_known(issues=known["issues"] or None)
     findings = _findings(opened)
     if findings:
         columns = ["id", "title", "severity", "share", "share_of", "gain_ns", "gain_per", "part_of"]
@@ -140,7 +147,7 @@ def finding(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answ
     opened = session.files.known(trace)
     answer = Answer(budget)
     known = {one["id"]: one for one in _findings(opened)}
-    checks = {f"f:{check['id']}": check for check in opened.summary["checks"]}
+    checks = {_id_of_check(check, opened): check for check in opened.summary["checks"]}
     if id not in known and id not in checks:
         looked_for = ", ".join(opened.summary["run"][0].get("looked_for", ()))
         raise Refusal(
@@ -202,7 +209,7 @@ def table(
         return answer
     # The first rows suffice if none is left out and there is room for no more of them.
     rows = opened.rows(what, sort_by, -1 if filter else after + budget // _FEWEST_TOKENS_OF_A_ROW)
-    rows = [{**row, "id": _with_number(ids.of_row(row), row, opened)} for row in rows]
+    rows = [{**row, "id": _id_in_table(what, row, opened)} for row in rows]
     total = len(made)
     if filter:
         rows = [row for row in rows if _has(row, filter)]
@@ -238,7 +245,7 @@ def event(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answer
     name, keys = ids.table_of(kind)
     rows = [row for row in opened.found(kind, f"{kind}:{text}") if number is None or _number_of(row, opened) == number]
     if not rows:
-        raise Refusal(404, f"The table {name} has no row with this id.")
+        raise Refusal(404, _why_not_found(opened, name))
     gone = opened.unrecorded(list(rows[0]), rows)
     answer.put_known(not_recorded=gone or None)
     names = _used([name for name in rows[0] if name not in gone], rows)
@@ -300,6 +307,11 @@ def compare(session: Session, base: str, new: str, by: str = "part", after: int 
     if quantities:
         shown = _used(["name", "base", "new", "low", "high"], quantities)
         answer.rows("other_quantities", shown, quantities)
+    sides = [side for side, one in (("base", before), ("new", later)) if one.lacks(_NEEDS.get(by))]
+    answer.put_known(not_recorded={side: _NEEDS[by] for side in sides} or None)
+    if sides and not rows:
+        answer.put(f"changes_by_{by}", "not_recorded")
+        return answer
     answer.page(f"changes_by_{by}", _used(columns, rows), rows[after:], len(rows), after)
     return answer
 
@@ -315,10 +327,24 @@ def sql(session: Session, trace: str, query: str, after: int = 0, budget: int = 
     keys = [column["key"] for column in made["columns"]]
     rows = [dict(zip(keys, values)) for values in zip(*columns)]
     answer = Answer(budget)
-    if made["notes"]:
-        answer.put("notes", made["notes"])
+    answer.put_known(notes=made["notes"] or None, not_recorded=opened.unrecorded_in(query) or None)
     answer.page("rows", keys, rows[after:], len(rows), after)
     return answer
+
+
+def _why_not_found(opened: Opened, name: str) -> str:
+    """A row of a table."""
+    table = opened.table(name)
+    sentence = f"The table {name} has no row with this id"
+    if not len(table):
+        state = "not_recorded" if opened.state_of(name) == "not_recorded" else "empty"
+        return f"{sentence}: it is {state}; {'; '.join(table.notes)}"
+    if name == "steps":
+        steps = [step for step in table["step"].to_list() if step is not None]
+        if not steps:
+            return f"{sentence}: the recording has no marks of steps, so all of it is one row."
+        return f"{sentence}: the steps are {min(steps)} to {max(steps)}."
+    return f"{sentence}."
 
 
 def _findings(opened: Opened) -> list[dict[str, Any]]:
@@ -341,8 +367,16 @@ def _with_id(row: Mapping[str, Any], opened: Opened, key: str) -> dict[str, Any]
     elif key == "slowest_step" and row.get("step") is not None:
         made["id"] = ids.made("step", row["step"]) + (f"/{row['trace']}" if opened.is_job else "")
     elif key == "checks":
-        made["id"] = f"f:{row['id']}"
+        made["id"] = _id_of_check(row, opened)
     return made
+
+
+def _id_of_check(row: Mapping[str, Any], opened: Opened) -> str:
+    return f"f:{row['id']}" + (f"/{row['trace']}" if opened.is_job else "")
+
+
+def _id_in_table(what: str, row: Mapping[str, Any], opened: Opened) -> str | None:
+    return _with_number(f"f:{row['id']}" if what == "checks" else ids.of_row(row), row, opened)
 
 
 def _number_of(row: Mapping[str, Any], opened: Opened) -> int | None:
@@ -377,6 +411,8 @@ def _columns(what: str, asked_for: str, rows: list[dict[str, Any]], opened: Open
     chosen = [name for name in (*_KEYS, *brief) if name in there]
     if len(chosen) < 3:
         chosen = there
+    if "name" in there and not all(row["id"] for row in rows):
+        chosen = ["name", *chosen]  # of rows without an id
     ranks = ["rank"] if opened.is_job and "rank" in there else []
     return ["id", *ranks, *(name for name in dict.fromkeys(chosen) if name not in ("id", "rank", "input"))]
 
