@@ -3,15 +3,15 @@
 
     run.py [--verbose] [--baselines] [--least N]
 
-A client that follows the skill literally asks; rules grade (grading.py). Prints a table. --baselines also gives the
-first 8,000 tokens of the raw JSON, and torch's operator table, the same chance; they are graded more mildly. With
+A client that follows the skill literally asks; rules grade (grading.py). Prints a table. --baselines also asks the
+first 8,000 tokens of the raw JSON, and torch's operator table, what they can have; they are graded more mildly. With
 --least, exit code 1 if fewer questions have all their facts. Python 3.10 with the package, nothing besides.
 """
 
 from __future__ import annotations
 
 import argparse
-import collections
+import dataclasses
 import gzip
 import json
 import pathlib
@@ -42,66 +42,88 @@ def made_folders(folder: pathlib.Path) -> list[str]:
     return [str(folder / "cases"), str(folder / "hostile"), str(ROOT / "tests/data")]
 
 
-class Graded:
-    """What came of the questions with one way to ask."""
+def measured(folders: Sequence[str]) -> list[Question]:
+    """The questions, with what is true of the traces in these folders."""
+    paths = {pathlib.Path(folder).name: pathlib.Path(folder) for folder in folders}
 
-    def __init__(self, name: str) -> None:
+    def path_of(name: str) -> pathlib.Path:
+        top, _, below = name.partition("/")
+        return paths[top] / below
+
+    return [question.measured(path_of) for question in QUESTIONS]
+
+
+class Graded:
+    """What came of questions with one way to ask."""
+
+    def __init__(self, name: str, questions: Sequence[Question]) -> None:
         self.name = name
-        self.right: dict[bool, int] = collections.Counter()  # by whether they are traps
+        self.questions = questions
+        self.named = self.right = self.right_traps = 0
         self.tokens: list[int] = []
         self.calls: list[int] = []
 
-    def add(self, question: Question, is_right: bool, tokens: int, calls: int) -> None:
-        self.right[question.is_trap] += is_right
+    def add(self, question: Question, is_named: bool, is_right: bool, tokens: int, calls: int) -> None:
+        self.named += is_named and not question.is_trap
+        self.right += is_right and not question.is_trap
+        self.right_traps += is_right and question.is_trap
         self.tokens.append(tokens)
         self.calls.append(calls)
 
     def row(self) -> str:
+        traps = sum(each.is_trap for each in self.questions)
+        others = len(self.questions) - traps
         median = sorted(self.tokens)[len(self.tokens) // 2]
         return (
-            f"| {self.name} | {self.right[False]} of {sum(not each.is_trap for each in QUESTIONS)} | "
-            f"{self.right[True]} of {sum(each.is_trap for each in QUESTIONS)} | {max(self.calls)} | {median:,} | "
+            f"| {self.name} | {self.named} of {others} | {self.right} of {others} | "
+            f"{f'{self.right_traps} of {traps}' if traps else '-'} | {max(self.calls)} | {median:,} | "
             f"{max(self.tokens):,} |"
         )
 
 
-def missing_facts(question: Question, lines: Sequence[str], is_mild: bool) -> list[str]:
+def missing_facts(question: Question, lines: Sequence[str], with_figures: bool = True) -> list[str]:
     return [
-        fact.where + (f" {fact.key} {fact.low:g}..{fact.high:g}" if fact.key else "")
+        fact.where + (f" {fact.key} {fact.truth:g}" if fact.key and with_figures else "")
         for fact in question.facts
-        if not (fact.may_be_in(lines) if is_mild else fact.is_in(lines))
+        if not (fact if with_figures else dataclasses.replace(fact, key="")).is_in(lines)
     ]
 
 
-def with_tools(tools: Tools, is_verbose: bool) -> Graded:
-    graded = Graded("`tbtrace mcp`, by the skill")
+def with_tools(tools: Tools, questions: Sequence[Question], is_verbose: bool) -> Graded:
+    graded = Graded("`tbtrace mcp`, by the skill", questions)
     client = Client(tools)
-    for question in QUESTIONS:
+    for question in questions:
         answers = client.answers(question)
         tokens = sum(map(tokens_of, answers))
-        missing = missing_facts(question, [line for answer in answers for line in lines_of(answer)], False)
-        is_right = not missing and tokens <= MOST_TOKENS and len(answers) <= MOST_CALLS
-        graded.add(question, is_right, tokens, len(answers))
-        if not is_right:
+        lines = [line for answer in answers for line in lines_of(answer)]
+        missing = missing_facts(question, lines)
+        is_short = tokens <= MOST_TOKENS and len(answers) <= MOST_CALLS
+        is_named = is_short and not missing_facts(question, lines, with_figures=False)
+        graded.add(question, is_named, is_short and not missing, tokens, len(answers))
+        if missing or not is_short:
             print(f"not answered: {question.text} ({question.trace}): {'; '.join(missing) or tokens}")
         if is_verbose:
             print(f"{question.text}: {len(answers)} answers, {tokens} tokens")
     return graded
 
 
-def with_text(name: str, text_of: Callable[[pathlib.Path], str], folders: Sequence[str]) -> Graded:
-    """As much of a text as 8,000 tokens are, of each side or rank its part."""
-    graded = Graded(name)
+def with_text(
+    name: str, text_of: Callable[[pathlib.Path], str], folders: Sequence[str], questions: Sequence[Question]
+) -> Graded:
+    """As much of a text as 8,000 tokens are, of each side or rank its part; for the questions that it may answer."""
+    graded = Graded(name, [question for question in questions if question.is_for_others])
     paths = {pathlib.Path(folder).name: pathlib.Path(folder) for folder in folders}
-    for question in QUESTIONS:
+    for question in graded.questions:
         files: list[pathlib.Path] = []
         for name_of_side in filter(None, (question.base, question.trace)):
             top, _, below = name_of_side.partition("/")
             path = paths[top] / below
             files += sorted(path.glob("*.json*")) if path.is_dir() else [path]
         texts = [_cut(text_of(file), MOST_TOKENS // len(files)) for file in files]
-        missing = missing_facts(question, [line for text in texts for line in text.splitlines()], True)
-        graded.add(question, not missing, sum(map(tokens_of, texts)), len(texts))
+        lines = [line for text in texts for line in text.splitlines()]
+        facts = question.facts_of_others
+        is_named, is_right = (all(fact.may_be_in(lines, figure) for fact in facts) for figure in (False, True))
+        graded.add(question, is_named, is_right, sum(map(tokens_of, texts)), len(texts))
     return graded
 
 
@@ -132,14 +154,15 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folders = made_folders(pathlib.Path(name))
-        graded = [with_tools(Tools(Files(folders)), given.verbose)]
+        questions = measured(folders)
+        graded = [with_tools(Tools(Files(folders)), questions, given.verbose)]
         if given.baselines:
-            graded.append(with_text("the operator table", operator_table, folders))
-            graded.append(with_text("raw JSON, its first 8,000 tokens", raw_text, folders))
-    print("| given | questions | traps | answers at most | tokens, median | tokens at most |")
-    print("| --- | --- | --- | --- | --- | --- |")
+            graded.append(with_text("the operator table", operator_table, folders, questions))
+            graded.append(with_text("raw JSON, its first 8,000 tokens", raw_text, folders, questions))
+    print("| given | named | with all figures | traps | answers at most | tokens, median | tokens at most |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     print("\n".join(each.row() for each in graded))
-    return int(sum(graded[0].right.values()) < given.least)
+    return int(graded[0].right + graded[0].right_traps < given.least)
 
 
 if __name__ == "__main__":

@@ -296,7 +296,11 @@ def compare(session: Session, base: str, new: str, by: str = "part", after: int 
     for key in ("verdict", "comparable", "reasons", "why", "sentence", "same_recording"):
         if known.get(key) not in (None, "", []):
             answer.put(key, known[key], 800)
-    answer.put("step", {key: value for key, value in known["step"].items() if value is not None})
+    step = {key: value for key, value in known["step"].items() if value is not None}
+    change = step.pop("change", None)
+    if step.get("base_ns") and step.get("new_ns"):  # else there is no step on one of the sides
+        step["change_share"] = change
+    answer.put("step", step)
     if known["comparable"] == "no":
         return answer
     rows = json.loads(diff.table(by).to_json())["rows"]
