@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -181,7 +182,11 @@ class Protocol(unittest.TestCase):
         self.assertEqual(
             [sys.executable, "-m", "tbtrace", "mcp", str(self.folder)], [server["command"], *server["args"]]
         )
-        self.assertEqual((ROOT / "docs/skill/SKILL.md").read_text(encoding="utf-8"), run("--print-skill").stdout)
+        printed = run("--print-skill").stdout
+        (examples,) = re.findall(r"\]\((/.*?/examples.md)\)", printed)
+        self.assertTrue(pathlib.Path(examples).is_file())
+        skill = (ROOT / "docs/skill/SKILL.md").read_text(encoding="utf-8")
+        self.assertEqual(skill, printed.replace(examples, "examples.md"))
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "mcp_types.py").write_text("raise ModuleNotFoundError(name='mcp_types')")
             path = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import unittest
@@ -309,6 +310,24 @@ class Assistants(unittest.TestCase):
             ),
         )
         self.assertIn("by", self.refused("compare", base="job", new="job", by="nothing"))
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "nothing.json").write_text('{"traceEvents":[]}')
+            shutil.copy(DATA / "gpu_step.json", folder)
+            trace = json.loads((DATA / "gpu_step.json").read_text())
+            for event in trace["traceEvents"]:
+                event["dur"] = event.get("dur", 0) * (0.5 if event.get("cat") in ("kernel", "cpu_op") else 1)
+            (folder / "later.json").write_text(json.dumps(trace))
+            tools = made_tools(folder)
+            for by in ("kernel", "operator"):
+                given = {"base": "gpu_step.json", "new": "later.json", "by": by}
+                rows = self.rows(json.loads(tools.call("compare", given)[0]), f"changes_by_{by}")
+                named = [row for row in rows if row["id"]]
+                self.assertGreater(len(named), 1, by)
+                one = json.loads(tools.call("event", {"trace": "later.json", "id": named[0]["id"]})[0])
+                self.assertEqual(named[0]["key"], one["name" if by == "kernel" else "key"])
+            step = json.loads(tools.call("compare", {"base": "nothing.json", "new": "gpu_step.json"})[0])["step"]
+            self.assertNotIn("change_share", step)
 
     def test_assistants_timeline_says_what_it_leaves_out(self):
         found = self.asked("timeline", trace="gpu_step.json", from_ns=310000, to_ns=460000)
@@ -413,6 +432,40 @@ class Assistants(unittest.TestCase):
         self.assertNotIn("/proc/", self.refused("open", path="empty.json"))
         found = self.asked("open", path="damaged.json")
         self.assertEqual({"input_truncated": 1, "event_unreadable": 1}, found["issues"])
+
+    def test_assistants_open_a_job_without_what_cannot_be_read(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            job = shutil.copytree(DATA / "slow_loader_job", folder / "job.")
+            (job / "rank4.json").write_text("")
+            tools = made_tools(folder)
+            self.addCleanup(tools.close)
+            for tool, given in (("open", {"path": "job."}), ("summary", {"trace": "job."})):
+                found = json.loads(tools.call(tool, given)[0])
+                (row,) = self.rows(found, "traces_that_cannot_be_read")
+                self.assertEqual("rank4.json", row["path"])
+                self.assertIn("is empty", row["why"])
+            for tool, given in (
+                ("table", {"trace": "job.", "what": "stragglers"}),
+                ("sql", {"trace": "job.", "query": "select count(*) from steps"}),
+                ("compare", {"base": "job.", "new": "job./rank0.json"}),
+            ):
+                self.assertEqual(1, json.loads(tools.call(tool, given)[0])["traces_that_cannot_be_read"])
+            for path in job.iterdir():
+                path.write_text("")
+            self.assertIn("is empty", tools.call("open", {"path": "job."})[0])
+            shutil.copy(DATA / "gpu_step.json", job / "rank1.json")
+            for number in (0, 2, 3, 4):
+                (job / f"rank{number}.json").unlink()
+            self.assertTrue(tools.call("open", {"path": "job."})[1], "the only one is opened")
+
+    def test_assistants_show_whole_sentences_and_numbers(self):
+        (check,) = self.rows(self.asked("table", trace="gpu_step.json", what="checks"))
+        (known,) = tbtrace.read(DATA / "gpu_step.json").checks().to_dicts()
+        self.assertEqual((known["cause"], known["remedy"]), (check["cause"], check["remedy"]))
+        self.assertGreater(len(known["remedy"]), answer.LONGEST_NAME)
+        found = self.asked("sql", trace="gpu_step.json", query="select 1.5::decimal(10, 3) as a, 2::decimal(5, 0) as b")
+        self.assertEqual([["a", "b"], [1.5, 2.0]], found["rows"])
 
     def test_assistants_have_few_tools(self):
         self.assertLessEqual(len(TOOLS), 8)

@@ -8,10 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 LEAST_TOKENS, TOKENS, MOST_TOKENS = 300, 2_000, 20_000
-LONGEST_NAME = 120
+LONGEST_NAME, LONGEST_SENTENCE = 120, 600
 _FOR_THE_END = 110  # tokens: `left` and `next`
 _STEP = 100  # of budgets that are suggested
 _PIECE = re.compile(r"\d{1,3}|[A-Za-z]{1,5}|[!-/:-@\[-`{-~]{1,3}|\n|[^\x00-\x7f]")
+
+
+class Sentence(str):
+    """A text of ours, which is not cut as names are."""
 
 
 def tokens_of(text: str) -> int:
@@ -33,6 +37,8 @@ def shown(value: Any, longest: int = LONGEST_NAME) -> Any:
         if value != value or abs(value) == float("inf"):
             return None
         return round(value) if abs(value) >= 1000 else float(f"{value:.4g}")
+    if isinstance(value, Sentence):
+        longest = max(longest, LONGEST_SENTENCE)
     if isinstance(value, str) and len(value) > longest:
         half = longest // 2 - 1
         return f"{value[:half]}\u2026{value[-half:]}"

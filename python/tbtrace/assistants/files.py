@@ -6,7 +6,8 @@ import contextlib
 import dataclasses
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+import types
+from collections.abc import Callable, Iterator, Mapping
 
 import tbtrace
 from tbtrace.assistants.opened import Opened
@@ -108,20 +109,42 @@ class Files:
         if len(files) > MOST_RANKS:
             raise Refusal(400, f"This folder has {len(files)} traces; open one of at most {MOST_RANKS}, or one trace.")
         if len(files) == 1:
-            return self.open(os.path.join(path.removesuffix("."), files[0].trace.removeprefix(inside)))
+            return self.open(os.path.join("" if path == "." else path, files[0].trace.removeprefix(inside)))
+        sources: dict[str, Source] = {}
+        left_out: dict[str, str] = {}
         with contextlib.ExitStack() as stack:
-            names = [file.trace.removeprefix(inside) for file in files]
-            sources = [stack.enter_context(self._source(name, root, file.real)) for name, file in zip(names, files)]
-            key = " ".join(f"{name} {source.digest()}" for name, source in zip(names, sources))
-            return self._kept(
-                path, key, lambda: tbtrace.TraceSet.open({n: source.read() for n, source in zip(names, sources)})
-            )
+            for file in files:
+                name = file.trace.removeprefix(inside)
+                try:
+                    sources[name] = stack.enter_context(self._source(name, root, file.real))
+                except Refusal as refusal:
+                    left_out[name] = refusal.sentence
 
-    def _kept(self, path: str, key: str, read: Callable[[], tbtrace.Trace | tbtrace.TraceSet]) -> Opened:
+            def read() -> tbtrace.TraceSet:
+                traces = {}
+                for name, source in sources.items():
+                    try:
+                        traces[name] = source.read()
+                    except Refusal as refusal:
+                        left_out[name] = refusal.sentence
+                if not traces:
+                    raise Refusal(422, next(iter(left_out.values())))
+                return tbtrace.TraceSet.open(traces)
+
+            key = " ".join(f"{name} {source.digest()}" for name, source in sources.items())
+            return self._kept(path, f"{key} {sorted(left_out)}", read, left_out)
+
+    def _kept(
+        self,
+        path: str,
+        key: str,
+        read: Callable[[], tbtrace.Trace | tbtrace.TraceSet],
+        left_out: Mapping[str, str] = types.MappingProxyType({}),
+    ) -> Opened:
         trace = f"t:{hashlib.sha256(key.encode()).hexdigest()[:12]}"
         opened = self._memory.get(trace)
         if opened is None:
-            opened = Opened(trace, path, read())
+            opened = Opened(trace, path, read(), left_out)
             self._memory.put(trace, opened)
         if len(self._paths) >= _KEPT_IDS:
             self._paths.pop(next(iter(self._paths)), None)

@@ -9,7 +9,7 @@ import re
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import tbtrace
@@ -50,10 +50,14 @@ class Events(NamedTuple):
 class Opened:
     """For any number of threads."""
 
-    def __init__(self, trace_id: str, path: str, owner: tbtrace.Trace | tbtrace.TraceSet) -> None:
+    def __init__(
+        self, trace_id: str, path: str, owner: tbtrace.Trace | tbtrace.TraceSet, left_out: Mapping[str, str]
+    ) -> None:
+        """`left_out`: files of a job that cannot be read, and why."""
         self.id = trace_id
         self.path = path
         self.owner = owner
+        self.left_out = left_out
         self.traces: list[tbtrace.Trace] = [owner] if isinstance(owner, tbtrace.Trace) else list(owner)
         self._lock = threading.Lock()
         self._tables: OrderedDict[str, Any] = OrderedDict()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import threading
@@ -12,7 +13,7 @@ from typing import Any
 import tbtrace
 from tbtrace.assistants import ids
 from tbtrace.assistants import timeline as slices
-from tbtrace.assistants.answer import TOKENS, Answer
+from tbtrace.assistants.answer import TOKENS, Answer, Sentence
 from tbtrace.assistants.files import Files
 from tbtrace.assistants.opened import Opened
 from tbtrace.tab.refusal import Refusal
@@ -43,6 +44,7 @@ _NEEDS = {  # of what a comparison is by
     "line": "with_stack",
     "shape": "record_shapes",
 }
+_TABLES_OF_CHANGES = {"kernel": ("kernels", "name"), "operator": ("operators", "key"), "line": ("lines", "source_line")}
 _TABLES_OF_PARTS = {  # of a summary: the table that has more of it
     "slowest_step": "steps",
     "communication": "kernels",
@@ -87,6 +89,7 @@ def open_trace(session: Session, path: str = "", after: int = 0, budget: int = T
     session.sql.prepare()
     threading.Thread(target=opened.warm_up).start()  # no daemon: the interpreter cannot end while the library works
     answer.put("trace", opened.id)
+    _put_left_out(answer, opened)
     answer.put("recorded", opened.recorded)
     run = known["run"][0]
     if not opened.is_job:
@@ -111,6 +114,7 @@ def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
     known = opened.summary
     answer = Answer(budget)
     answer.put("trace", opened.id)
+    _put_left_out(answer, opened)
     answer.put_known(issues=known["issues"] or None)
     findings = _findings(opened)
     if findings:
@@ -203,13 +207,18 @@ def table(
     made = opened.table(what)
     answer = Answer(budget)
     answer.put("table", what)
+    answer.put_known(traces_that_cannot_be_read=len(opened.left_out) or None)
     if not len(made):
         answer.put("rows", opened.state_of(what))
         _notes(answer, made)
         return answer
     # The first rows suffice if none is left out and there is room for no more of them.
     rows = opened.rows(what, sort_by, -1 if filter else after + budget // _FEWEST_TOKENS_OF_A_ROW)
-    rows = [{**row, "id": _id_in_table(what, row, opened)} for row in rows]
+    said = {"checks": ("cause", "remedy"), "model": ("how", "note")}.get(what, ())
+    rows = [
+        {**row, **{key: Sentence(row[key]) for key in said if row[key]}, "id": _id_in_table(what, row, opened)}
+        for row in rows
+    ]
     total = len(made)
     if filter:
         rows = [row for row in rows if _has(row, filter)]
@@ -293,6 +302,7 @@ def compare(session: Session, base: str, new: str, by: str = "part", after: int 
     diff = session.diff(before, later)
     known = diff.to_dict()
     answer = Answer(budget)
+    answer.put_known(traces_that_cannot_be_read=len(before.left_out) + len(later.left_out) or None)
     for key in ("verdict", "comparable", "reasons", "why", "sentence", "same_recording"):
         if known.get(key) not in (None, "", []):
             answer.put(key, known[key], 800)
@@ -305,7 +315,9 @@ def compare(session: Session, base: str, new: str, by: str = "part", after: int 
         return answer
     rows = json.loads(diff.table(by).to_json())["rows"]
     rows = [row for row in rows if row["change_ns"]]
-    columns = "key base_ns new_ns change_ns low_ns high_ns share verdict base_count new_count".split()
+    made = _ids_of_changes(by, (before, later))
+    rows = [{**row, "id": made.get(row["key"])} for row in rows]
+    columns = "id key base_ns new_ns change_ns low_ns high_ns share verdict base_count new_count".split()
     answer.put_known(unattributed_ns=known.get("unattributed_ns"))
     quantities = [row for row in diff.quantities().to_dicts() if row["base"] != row["new"]]
     if quantities:
@@ -331,9 +343,27 @@ def sql(session: Session, trace: str, query: str, after: int = 0, budget: int = 
     keys = [column["key"] for column in made["columns"]]
     rows = [dict(zip(keys, values)) for values in zip(*columns)]
     answer = Answer(budget)
+    answer.put_known(traces_that_cannot_be_read=len(opened.left_out) or None)
     answer.put_known(notes=made["notes"] or None, not_recorded=opened.unrecorded_in(query) or None)
     answer.page("rows", keys, rows[after:], len(rows), after)
     return answer
+
+
+def _put_left_out(answer: Answer, opened: Opened) -> None:
+    """The ranks of a job that no answer about it has."""
+    rows = [{"path": path, "why": Sentence(why)} for path, why in sorted(opened.left_out.items())]
+    if rows:
+        answer.rows("traces_that_cannot_be_read", ("path", "why"), rows)
+
+
+def _ids_of_changes(by: str, sides: Iterable[Opened]) -> dict[str, str | None]:
+    """By the keys of a comparison. Modules have none: it adds up those that differ in their number."""
+    name, column = _TABLES_OF_CHANGES.get(by, ("", ""))
+    made: dict[str, str | None] = {}
+    for opened in sides if name else ():
+        with contextlib.suppress(Refusal):  # a job has no such table
+            made.update({row[column]: ids.of_row(row) for row in opened.table(name).to_dicts()})
+    return made
 
 
 def _why_not_found(opened: Opened, name: str) -> str:

@@ -25,7 +25,10 @@ def command(words: Sequence[str]) -> int:
     """Serves until the client leaves; returns the exit code."""
     given = _parser().parse_args(words)
     if given.print_skill:
-        sys.stdout.write(pathlib.Path(__file__).with_name("skill").joinpath("SKILL.md").read_text(encoding="utf-8"))
+        folder = pathlib.Path(__file__).with_name("skill")
+        text = folder.joinpath("SKILL.md").read_text(encoding="utf-8")
+        examples = folder / "examples.md"  # stays where it is
+        sys.stdout.write(text.replace("](examples.md)", f"]({examples})"))
         return 0
     if not given.folders:
         _parser().error("name the folders that have your traces")

@@ -7,6 +7,7 @@ of tbtrace is imported here.
 
 from __future__ import annotations
 
+import decimal
 import json
 import math
 import os
@@ -80,6 +81,7 @@ def _end_with(asker: int) -> None:
 
 def _column(name: str, values: list[Any]) -> dict[str, Any]:
     """As pages have columns: docs/formats/views.md."""
+    values = [float(value) if isinstance(value, decimal.Decimal) else value for value in values]
     known = [value for value in values if value is not None]
     if known and all(isinstance(value, bool) for value in known):
         return {"key": name, "type": "flag", "values": values}
