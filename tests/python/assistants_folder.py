@@ -4,6 +4,8 @@ import gzip
 import json
 import pathlib
 import shutil
+import tempfile
+import unittest
 
 from tbtrace.assistants.files import Files
 from tbtrace.assistants.tools import Tools
@@ -101,3 +103,15 @@ SECRET = "operator_of_somebody_else"
 
 def made_tools(folder, **options):
     return Tools(Files([str(folder)], **options))
+
+
+class ToolsTest(unittest.TestCase):
+    """With a folder and the tools that read it."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = made_folder(pathlib.Path(folder.name))
+        cls.tools = made_tools(cls.folder)
+        cls.addClassCleanup(cls.tools.close)

@@ -6,18 +6,17 @@
 Arguments are random, crafted, or what answers before had, while files change, vanish and become links.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import random
 import re
 import shutil
-import sys
 import tempfile
 import time
 import unittest
 
+import fuzz_options
 import tbtrace
 from assistants_folder import DATA, SECRET, made_folder, made_tools
 from tbtrace.assistants import answer
@@ -243,16 +242,5 @@ class Fuzz(unittest.TestCase):
                 self.assertGreater(int(number), before, question)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=Fuzz.seconds)
-    parser.add_argument("--minutes", type=float, default=0)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    Fuzz.seconds = options.minutes * 60 or options.seconds
-    Fuzz.seed = options.seed
-    unittest.main(argv=sys.argv[:1])
-
-
 if __name__ == "__main__":
-    main()
+    fuzz_options.run(Fuzz, __doc__)

@@ -23,7 +23,7 @@ import urllib.request
 
 from mcp import Client, StdioServerParameters, stdio_client
 
-from assistants_folder import ROOT, made_folder, made_tools
+from assistants_folder import ROOT, ToolsTest
 from tbtrace.assistants import answer
 from tbtrace.assistants.tools import TOOLS
 
@@ -48,15 +48,7 @@ WRONG = [
 ]
 
 
-class Protocol(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = made_folder(pathlib.Path(folder.name))
-        cls.tools = made_tools(cls.folder)
-        cls.addClassCleanup(cls.tools.close)
-
+class Protocol(ToolsTest):
     async def ask_all(self, client):
         listed = (await client.list_tools()).tools
         self.assertEqual(list(TOOLS), [tool.name for tool in listed])

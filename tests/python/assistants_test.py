@@ -17,7 +17,7 @@ import unittest
 import unittest.mock
 
 import tbtrace
-from assistants_folder import DATA, HOSTILE, SECRET, made_folder, made_tools
+from assistants_folder import DATA, HOSTILE, SECRET, ToolsTest, made_tools
 from tbtrace.assistants import answer
 from tbtrace.assistants.files import Files
 from tbtrace.assistants.tools import TOOLS
@@ -26,15 +26,7 @@ from tbtrace.tab.trace_memory import TraceMemory
 IDS = re.compile(r'"((?:f|k|op|m|l|step|gap|e):[^"\\\\]+)"')
 
 
-class Assistants(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = made_folder(pathlib.Path(folder.name))
-        cls.tools = made_tools(cls.folder)
-        cls.addClassCleanup(cls.tools.close)
-
+class Assistants(ToolsTest):
     def asked(self, tool, **given):
         text, is_answer = self.tools.call(tool, given)
         self.assertTrue(is_answer, f"{tool} {given}: {text}")

@@ -7,7 +7,6 @@ Sends random and crafted parameters while files of the log directory come, chang
 TensorBoard.
 """
 
-import argparse
 import gzip
 import json
 import os
@@ -17,11 +16,11 @@ import shutil
 import sys
 import sysconfig
 import time
-import unittest
 import urllib.parse
 
 from werkzeug.test import Client
 
+import fuzz_options
 import tbtrace
 from tab_folder import DATA, STEP, Tab, TabTest, trace_name
 
@@ -261,16 +260,5 @@ class Fuzz(TabTest):
         self.assertEqual("nosniff", answer.headers["X-Content-Type-Options"], request)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=Fuzz.seconds)
-    parser.add_argument("--minutes", type=float, default=0)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    Fuzz.seconds = options.minutes * 60 or options.seconds
-    Fuzz.seed = options.seed
-    unittest.main(argv=sys.argv[:1])
-
-
 if __name__ == "__main__":
-    main()
+    fuzz_options.run(Fuzz, __doc__)

@@ -6,21 +6,17 @@ import contextlib
 import json
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import tbtrace
 from tbtrace.assistants import ids
 from tbtrace.assistants import timeline as slices
 from tbtrace.assistants.answer import TOKENS, Answer, Sentence
-from tbtrace.assistants.files import Files
 from tbtrace.assistants.opened import Opened
+from tbtrace.assistants.rows import findings_of, id_in_table, used, with_id
+from tbtrace.assistants.session import Session
 from tbtrace.tab.refusal import Refusal
-from tbtrace.tab.sql import Sql
 
-_MOST_DIFFS = 8
-_WHOLE_TEXT = 4_000
 _FEWEST_TOKENS_OF_A_ROW = 4
 # Columns of tables that are shown if nobody names any.
 _BRIEF = {
@@ -51,26 +47,6 @@ _TABLES_OF_PARTS = {  # of a summary: the table that has more of it
     **{name: name for name in ("steps", "gpu", "kernels", "operators", "memory", "serving", "checks")},
 }
 _KEYS = "operator shape stack module line device stream thread family launch label".split()  # of groups
-
-
-class Session:
-    """What is kept from question to question."""
-
-    def __init__(self, files: Files) -> None:
-        self.files = files
-        self.sql = Sql(is_quick=True)
-        self._lock = threading.Lock()
-        self._diffs: OrderedDict[tuple[str, str], tbtrace.Diff] = OrderedDict()
-
-    def diff(self, base: Opened, new: Opened) -> tbtrace.Diff:
-        key = base.id, new.id
-        with self._lock:
-            if key not in self._diffs:
-                self._diffs[key] = tbtrace.diff(base.owner, new.owner)
-            self._diffs.move_to_end(key)
-            if len(self._diffs) > _MOST_DIFFS:
-                self._diffs.popitem(last=False)
-            return self._diffs[key]
 
 
 def open_trace(session: Session, path: str = "", after: int = 0, budget: int = TOKENS) -> Answer:
@@ -116,17 +92,17 @@ def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
     answer.put("trace", opened.id)
     _put_left_out(answer, opened)
     answer.put_known(issues=known["issues"] or None)
-    findings = _findings(opened)
+    findings = findings_of(opened)
     if findings:
         columns = ["id", "title", "severity", "share", "share_of", "gain_ns", "gain_per", "part_of"]
-        answer.rows("findings", _used(columns, findings), findings)
+        answer.rows("findings", used(columns, findings), findings)
     else:
         answer.put("findings", "none")
         answer.put("looked_for", known["run"][0].get("looked_for"))
     parts: list[tuple[str, list[str], list[dict[str, Any]]]] = []
     lacking: dict[str, list[str]] = {"none": [], "not_recorded": []}
     for key in ("steps", "slowest_step", "gpu", "communication", "kernels", "operators", "memory", "serving", "checks"):
-        rows = [_with_id(row, opened, key) for row in known[key]]
+        rows = [with_id(row, opened, key) for row in known[key]]
         if not rows or (key == "steps" and not any(row["steps"] for row in rows)):
             lacking[opened.state_of(key)].append(key)
             continue
@@ -134,7 +110,7 @@ def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
         gone |= {"cause", "remedy", "example"} if key == "checks" else set()
         gone |= set() if opened.is_job else {"trace", "rank"}
         columns = [column for column in rows[0] if column not in gone]
-        parts.append((key, _used(columns, rows), rows))
+        parts.append((key, used(columns, rows), rows))
     missing = [what for what, state in opened.recorded.items() if state == "not_recorded"]
     answer.put("not_recorded", [*missing, *lacking["not_recorded"]] or "all was")
     answer.put("none", lacking["none"])
@@ -144,52 +120,6 @@ def summary(session: Session, trace: str, budget: int = TOKENS) -> Answer:
         answer.suggest(f'finding(trace="{opened.id}", id="{findings[0]["id"]}")')
     for key in [key for key in answer.left if key in _TABLES_OF_PARTS][:1]:
         answer.suggest(f'table(trace="{opened.id}", what="{_TABLES_OF_PARTS[key]}")')
-    return answer
-
-
-def finding(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answer:
-    opened = session.files.known(trace)
-    answer = Answer(budget)
-    known = {one["id"]: one for one in _findings(opened)}
-    checks = {_id_of_check(check, opened): check for check in opened.summary["checks"]}
-    if id not in known and id not in checks:
-        looked_for = ", ".join(opened.summary["run"][0].get("looked_for", ()))
-        raise Refusal(
-            404,
-            f"There is no such finding; there are {', '.join([*known, *checks]) or 'none'}. Looked for: {looked_for}.",
-        )
-    one = known.get(id) or checks[id]
-    answer.put("id", id)
-    for key in (
-        "title",
-        "severity",
-        "share",
-        "share_of",
-        "gain_ns",
-        "gain_per",
-        "gain_how",
-        "remedy",
-        "cause",
-        "count",
-        "example",
-        "part_of",
-    ):
-        if one.get(key) is not None:
-            answer.put(key, one[key], 600)
-    answer.put_known(causes=[f"f:{cause}" for cause in one.get("causes") or ()] or None)
-    evidence = []
-    for row in one.get("evidence", ()):
-        value = {f"value_{row['unit']}" if row["unit"] else "value": row["value"]}
-        evidence.append({"what": row["what"], **value, **{key: row[key] for key in ("event", "start_ns", "end_ns")}})
-    columns = list(dict.fromkeys(key for row in evidence for key in row))
-    if evidence:
-        answer.rows("evidence", _used(columns, evidence), evidence, longest=240)
-    number = one.get("trace") if opened.is_job else None
-    for row in evidence:
-        if row["start_ns"] is not None and row["end_ns"] is not None:
-            rank = "" if number is None else f", rank_number={number}"
-            answer.suggest(f'timeline(trace="{opened.id}", from_ns={row["start_ns"]}, to_ns={row["end_ns"]}{rank})')
-            break
     return answer
 
 
@@ -216,7 +146,7 @@ def table(
     rows = opened.rows(what, sort_by, -1 if filter else after + budget // _FEWEST_TOKENS_OF_A_ROW)
     said = {"checks": ("cause", "remedy"), "model": ("how", "note")}.get(what, ())
     rows = [
-        {**row, **{key: Sentence(row[key]) for key in said if row[key]}, "id": _id_in_table(what, row, opened)}
+        {**row, **{key: Sentence(row[key]) for key in said if row[key]}, "id": id_in_table(what, row, opened)}
         for row in rows
     ]
     total = len(made)
@@ -232,44 +162,12 @@ def table(
     answer.put_known(not_recorded=gone or None)
     names = [name for name in names if name not in gone]
     if not columns:
-        names = _used(names, rows)
+        names = used(names, rows)
     _notes(answer, made)
     if not filter and not after and made.totals:
         missing = opened.unrecorded(list(made.totals), [dict(made.totals)])
         answer.put("totals", {key: value for key, value in made.totals.items() if key not in missing and value})
     answer.page("rows", names, rows[after:], total, after)
-    return answer
-
-
-def event(session: Session, trace: str, id: str, budget: int = TOKENS) -> Answer:
-    opened = session.files.known(trace)
-    kind, text, number = ids.parsed(id)
-    if kind == "f":
-        return finding(session, trace, id, budget)
-    answer = Answer(budget)
-    answer.put("id", id)
-    if kind == "e":
-        _put_event(answer, opened, text, number)
-        return answer
-    name, keys = ids.table_of(kind)
-    rows = [row for row in opened.found(kind, f"{kind}:{text}") if number is None or _number_of(row, opened) == number]
-    if not rows:
-        raise Refusal(404, _why_not_found(opened, name))
-    gone = opened.unrecorded(list(rows[0]), rows)
-    answer.put_known(not_recorded=gone or None)
-    names = _used([name for name in rows[0] if name not in gone], rows)
-    if len(rows) == 1:
-        for key in names:
-            answer.put(key, rows[0][key], _WHOLE_TEXT if key in keys else 200)
-    else:
-        answer.rows("rows", names, rows)
-    if kind in ("k", "op") and opened.recorded["device_activities"] != "not_recorded":
-        _put_other_side(answer, opened, kind, rows[0])
-    if kind in ("step", "gap"):
-        start = rows[0]["start_ns"]
-        rank = "" if number is None else f", rank_number={number}"
-        end = start + rows[0]["duration_ns"]
-        answer.suggest(f'timeline(trace="{opened.id}", from_ns={start}, to_ns={end}{rank})')
     return answer
 
 
@@ -321,14 +219,14 @@ def compare(session: Session, base: str, new: str, by: str = "part", after: int 
     answer.put_known(unattributed_ns=known.get("unattributed_ns"))
     quantities = [row for row in diff.quantities().to_dicts() if row["base"] != row["new"]]
     if quantities:
-        shown = _used(["name", "base", "new", "low", "high"], quantities)
+        shown = used(["name", "base", "new", "low", "high"], quantities)
         answer.rows("other_quantities", shown, quantities)
     sides = [side for side, one in (("base", before), ("new", later)) if one.lacks(_NEEDS.get(by))]
     answer.put_known(not_recorded={side: _NEEDS[by] for side in sides} or None)
     if sides and not rows:
         answer.put(f"changes_by_{by}", "not_recorded")
         return answer
-    answer.page(f"changes_by_{by}", _used(columns, rows), rows[after:], len(rows), after)
+    answer.page(f"changes_by_{by}", used(columns, rows), rows[after:], len(rows), after)
     return answer
 
 
@@ -366,71 +264,6 @@ def _ids_of_changes(by: str, sides: Iterable[Opened]) -> dict[str, str | None]:
     return made
 
 
-def _why_not_found(opened: Opened, name: str) -> str:
-    """A row of a table."""
-    table = opened.table(name)
-    sentence = f"The table {name} has no row with this id"
-    if not len(table):
-        state = "not_recorded" if opened.state_of(name) == "not_recorded" else "empty"
-        return f"{sentence}: it is {state}; {'; '.join(table.notes)}"
-    if name == "steps":
-        steps = [step for step in table["step"].to_list() if step is not None]
-        if not steps:
-            return f"{sentence}: the recording has no marks of steps, so all of it is one row."
-        return f"{sentence}: the steps are {min(steps)} to {max(steps)}."
-    return f"{sentence}."
-
-
-def _findings(opened: Opened) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
-    counts: dict[str, int] = {}
-    for one in opened.summary["findings"]:
-        number = f"/{one['trace']}" if opened.is_job and one["trace"] is not None else ""
-        name = f"f:{one['id']}"
-        count = counts[name + number] = counts.get(name + number, 0) + 1
-        name += f"-{count}" if count > 1 else ""
-        part_of = one.get("part_of") and f"f:{one['part_of']}{number}"
-        made.append({**one, "id": name + number, "part_of": part_of})
-    return made
-
-
-def _with_id(row: Mapping[str, Any], opened: Opened, key: str) -> dict[str, Any]:
-    made = {"id": None, **row}
-    if key in ("kernels", "operators"):
-        made["id"] = ids.made("k", row["name"]) if key == "kernels" else ids.made("op", row["key"])
-    elif key == "slowest_step" and row.get("step") is not None:
-        made["id"] = ids.made("step", row["step"]) + (f"/{row['trace']}" if opened.is_job else "")
-    elif key == "checks":
-        made["id"] = _id_of_check(row, opened)
-    return made
-
-
-def _id_of_check(row: Mapping[str, Any], opened: Opened) -> str:
-    return f"f:{row['id']}" + (f"/{row['trace']}" if opened.is_job else "")
-
-
-def _id_in_table(what: str, row: Mapping[str, Any], opened: Opened) -> str | None:
-    return _with_number(f"f:{row['id']}" if what == "checks" else ids.of_row(row), row, opened)
-
-
-def _number_of(row: Mapping[str, Any], opened: Opened) -> int | None:
-    """That of the trace in a job that a row is of."""
-    inputs = [run["input"] for run in opened.summary["run"]] if opened.is_job else []
-    return inputs.index(row["input"]) if row.get("input") in inputs else None
-
-
-def _with_number(made: str | None, row: Mapping[str, Any], opened: Opened) -> str | None:
-    """Of what is in one of the traces of a job."""
-    number = _number_of(row, opened)
-    return made if made is None or number is None else f"{made}/{number}"
-
-
-def _used(columns: list[str], rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Those that have a value in one row at least."""
-    seen = list(rows)
-    return [column for column in columns if any(row.get(column) is not None for row in seen)]
-
-
 def _columns(what: str, asked_for: str, rows: list[dict[str, Any]], opened: Opened) -> list[str]:
     there = list(rows[0])
     if asked_for == "*":
@@ -460,41 +293,3 @@ def _has(row: Mapping[str, Any], text: str) -> bool:
 def _notes(answer: Answer, table: Any) -> None:
     if table.notes:
         answer.put("notes", list(table.notes), 300)
-
-
-def _put_other_side(answer: Answer, opened: Opened, kind: str, row: Mapping[str, Any]) -> None:
-    """The kernels of an operator, or the operators of a kernel."""
-    mine, other = ("name", "operator") if kind == "k" else ("operator", "name")
-    text = row["name" if kind == "k" else "key"]
-    rows = [one for one in opened.rows("kernels_by_operator_name") if one[mine] == text]
-    rows = [{**one, "id": one[other] and ids.made("op" if kind == "k" else "k", one[other])} for one in rows]
-    name = "operator" if kind == "k" else "short_name"
-    if rows:
-        columns = ["id", name, *(["rank"] if opened.is_job else []), "count", "total_ns", "mean_ns"]
-        answer.rows(f"by_{name}", _used(columns, rows), rows)
-    else:
-        answer.put(f"by_{name}", "none")
-
-
-def _put_event(answer: Answer, opened: Opened, text: str, number: int | None) -> None:
-    events = opened.events(number).everything
-    if not re.fullmatch(r"\d{1,12}", text, re.ASCII) or int(text) >= len(events):
-        raise Refusal(404, f"The trace has {len(events)} events: e:0 and so on.")
-    suffix = "" if number is None else f"/{number}"
-    row = events[int(text)]
-    links = {key: row.pop(key) for key in ("parent", "operator", "launch")}
-    answer.put_known(what_it_is=slices.name_id(row))
-    for key, value in row.items():
-        if value is not None and key != "event":
-            answer.put(key, value, _WHOLE_TEXT if key == "name" else 300)
-    for key, value in links.items():
-        if value is not None and value != int(text):
-            answer.put(key, f"e:{value}{suffix}")
-    parents: list[dict[str, Any]] = []
-    at = links["parent"]
-    while at is not None and len(parents) < 30:
-        parent = events[at]
-        parents.append({"id": f"e:{at}{suffix}", "name": parent["name"], "duration_ns": parent["duration_ns"]})
-        at = parent["parent"]
-    if parents:
-        answer.rows("inside_of", ("id", "name", "duration_ns"), parents)

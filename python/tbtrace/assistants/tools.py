@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import tbtrace
-from tbtrace.assistants import answer, questions
+from tbtrace.assistants import answer, questions, things
 from tbtrace.assistants.files import Files
+from tbtrace.assistants.session import Session
 from tbtrace.tab.refusal import Refusal
 
 
@@ -74,7 +75,7 @@ TOOLS: dict[str, Tool] = {
         {"trace": _TRACE},
     ),
     "finding": Tool(
-        questions.finding,
+        things.finding,
         "One finding: evidence with times, how its gain was computed, causes, remedy.",
         {"trace": _TRACE, "id": _text("such as f:low_gpu_utilization", is_needed=True)},
     ),
@@ -93,7 +94,7 @@ TOOLS: dict[str, Tool] = {
         },
     ),
     "event": Tool(
-        questions.event,
+        things.event,
         "All about one id: e:NUMBER (an event: arguments, parents, launch), step:, gap:, k:, op:, m:, l:.",
         {"trace": _TRACE, "id": _text("from an answer", is_needed=True)},
     ),
@@ -136,7 +137,7 @@ class Tools:
     """For any number of threads."""
 
     def __init__(self, files: Files) -> None:
-        self._session = questions.Session(files)
+        self._session = Session(files)
 
     def close(self) -> None:
         """Leaves nothing on the disk. Nothing can be asked afterwards."""
