@@ -416,6 +416,7 @@ class Assistants(ToolsTest):
             text, is_answer = tools.call("summary", {"trace": first})
             self.assertFalse(is_answer)
             self.assertIn("has changed", text)
+            self.assertIn("has changed", tools.call("summary", {"trace": "a.json"})[0])
             third = json.loads(tools.call("open", {"path": "a.json"})[0])["trace"]
             self.assertNotEqual(first, third)
 
@@ -443,6 +444,14 @@ class Assistants(ToolsTest):
                 ("compare", {"base": "job.", "new": "job./rank0.json"}),
             ):
                 self.assertEqual(1, json.loads(tools.call(tool, given)[0])["traces_that_cannot_be_read"])
+            before = json.loads(tools.call("event", {"trace": "job.", "id": "step:13/2"})[0])
+            shutil.copy(DATA / "gpu_step.json", job / "another.json")
+            self.assertIn("has changed", tools.call("event", {"trace": "job.", "id": "step:13/2"})[0])
+            self.assertIn("another.json", tools.call("open", {"path": "job."})[0])
+            after = json.loads(tools.call("event", {"trace": "job.", "id": "step:13/3"})[0])
+            self.assertEqual((2, "rank2.json"), (before["rank"], before["input"]))
+            self.assertEqual((2, "rank2.json"), (after["rank"], after["input"]))
+            (job / "another.json").unlink()
             for path in job.iterdir():
                 path.write_text("")
             self.assertIn("is empty", tools.call("open", {"path": "job."})[0])

@@ -19,6 +19,7 @@ from tbtrace.tab.trace_memory import TraceMemory
 
 MOST_RANKS = 64
 _KEPT_IDS = 1_000
+_CHANGED = "The file or folder has changed since it was opened: call open with its path again."
 
 
 class Files:
@@ -34,6 +35,7 @@ class Files:
             raise ValueError("two folders have the same last name; rename one, or name the folder around both")
         self._memory: TraceMemory[Opened] = TraceMemory() if memory is None else memory
         self._paths: dict[str, str] = {}  # of ids
+        self._ids: dict[str, str] = {}  # of paths, as they were opened last
 
     def listed(self) -> tuple[list[scan.TraceFile], int]:
         """All traces, and how many files and folders could not be looked at. Paths are those of open()."""
@@ -48,6 +50,13 @@ class Files:
 
     def open(self, path: str) -> Opened:
         """A trace or a folder of the ranks of a job. Refusal if there is none, or if it cannot be read."""
+        opened = self._read(path)
+        if len(self._ids) >= _KEPT_IDS:
+            self._ids.pop(next(iter(self._ids)), None)
+        self._ids[path] = opened.id
+        return opened
+
+    def _read(self, path: str) -> Opened:
         root, below = self._place(path)
         if self._is_folder(root, below):
             return self._open_job(path, root, below)
@@ -57,16 +66,19 @@ class Files:
     def known(self, trace: str) -> Opened:
         """By the id that open() gave, or by its path."""
         if not trace.startswith("t:"):
-            return self.open(trace)
+            opened = self._read(trace)
+            if self._ids.get(trace, opened.id) != opened.id:  # ids may be those of others now
+                raise Refusal(404, _CHANGED)
+            return opened
         path = self._paths.get(trace)
         if path is None:
             raise Refusal(404, "This id of a trace is not one that this server gave: call open with its path.")
-        opened = self._memory.get(trace)
-        if opened is None:
-            opened = self.open(path)
-            if opened.id != trace:
-                raise Refusal(404, "The file has changed since it was opened: call open with its path again.")
-        return opened
+        kept = self._memory.get(trace)
+        if kept is None:
+            kept = self._read(path)
+            if kept.id != trace:
+                raise Refusal(404, _CHANGED)
+        return kept
 
     def _place(self, path: str) -> tuple[str, str]:
         """The root and the path below it."""
@@ -109,7 +121,7 @@ class Files:
         if len(files) > MOST_RANKS:
             raise Refusal(400, f"This folder has {len(files)} traces; open one of at most {MOST_RANKS}, or one trace.")
         if len(files) == 1:
-            return self.open(os.path.join("" if path == "." else path, files[0].trace.removeprefix(inside)))
+            return self._read(os.path.join("" if path == "." else path, files[0].trace.removeprefix(inside)))
         sources: dict[str, Source] = {}
         left_out: dict[str, str] = {}
         with contextlib.ExitStack() as stack:
