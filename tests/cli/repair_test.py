@@ -85,6 +85,18 @@ class Repairs(unittest.TestCase):
             events, receipt, _ = self.repaired(b'{"traceEvents": [{"ph":"X","name":"a","ts":1,' + part + b"}]}")
             self.assertEqual(receipt["changes"], {"texts_escaped": 1}, part)
 
+    def test_control_characters_outside_of_texts_are_not_copied(self):
+        text = b'[{"ph":"X","name":"a","pid":7,"ts":1.5 ,"dur":2,"args":{"x":null,"y":[1],"z":{} }}]'
+        path = self.folder / "control.json"
+        for at in range(len(text) + 1):
+            for control in (b"\x00", b"\x0b", b"\x1f"):
+                path.write_bytes(text[:at] + control + text[at:])
+                code, _, errors = run("repair", path, "-o", self.out, "--overwrite")
+                if code == 3:
+                    continue  # what is left of it has no array
+                self.assertEqual(code, 0, errors)
+                strict(self.out.read_bytes())
+
     def test_the_receipt_says_what_is_lost_and_where(self):
         start = b'{"traceEvents": ['
         event = json.dumps(EVENT).encode()

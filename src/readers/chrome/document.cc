@@ -138,6 +138,7 @@ std::size_t ChromeDocument::start(std::string_view text, bool last) {
     state_ = State::events;
     return at + 1;
   }
+  if (text[at] != '{') directory_.note_lenience();
   // How the first event is laid out tells how the strings before it are written.
   const std::size_t key = text.find(kEventsKey);
   const bool known = key != std::string_view::npos && learn_layout(text.substr(key));

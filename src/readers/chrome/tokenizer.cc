@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "wire/json_blanks.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::readers {
@@ -38,24 +39,29 @@ bool closes(char c) { return (c | 1 << kKindOfBracket) == '}'; }
 /// 1 for a brace, 0 for a square bracket.
 std::uint64_t brace_bit(char c) { return static_cast<unsigned char>(c) >> kKindOfBracket & 1U; }
 
-bool is_solid(char c) { return static_cast<unsigned char>(c) > ' '; }
+/// The top bit of each byte of a word that differs from `blank`.
+std::uint64_t other_than(char blank, std::uint64_t word) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  constexpr std::uint64_t kLow = 0x7f * kEach;
+  const std::uint64_t difference = word ^ (kEach * static_cast<unsigned char>(blank));
+  return (((difference & kLow) + kLow) | difference) & ~kLow;
+}
 
 [[gnu::noinline]] std::size_t without_blanks(const char* text, std::size_t end) {
   if (end >= 8) {
     std::uint64_t word;
     std::memcpy(&word, text + end - 8, sizeof word);
-    // The top bit of each byte that is above ' ', then the highest of them.
-    constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
-    const std::uint64_t solid = (((word & kLow) + 0x5f5f5f5f5f5f5f5f) | word) & ~kLow;
+    const std::uint64_t solid = other_than(' ', word) & other_than('\n', word) &
+                                other_than('\t', word) & other_than('\r', word);
     if (solid != 0) return end - static_cast<std::size_t>(std::countl_zero(solid) / 8);
   }
-  while (end > 0 && !is_solid(text[end - 1])) --end;
+  while (end > 0 && wire::is_json_blank(text[end - 1])) --end;
   return end;
 }
 
 /// Where the blanks before `end` start; mostly there are none.
 inline std::size_t trimmed(const char* text, std::size_t end) {
-  return end > 0 && is_solid(text[end - 1]) ? end : without_blanks(text, end);
+  return end > 0 && !wire::is_json_blank(text[end - 1]) ? end : without_blanks(text, end);
 }
 
 /// The text between `quote` and `end` is a string with both its quotes.
@@ -92,7 +98,7 @@ bool starts_line(const char* text) { return *text == '\n' || (*text == '\r' && t
 /// what follows the name.
 bool ends_like_a_name(const char* text, Quoting quoting, std::size_t end, const RawEvent& event) {
   if (quoting == Quoting::escaped) return true;
-  if (text[end] != ',') return end > 0 && !is_solid(text[end - 1]);
+  if (text[end] != ',') return end > 0 && wire::is_json_blank(text[end - 1]);
   const char* after = text + end + 1;
   if (starts_line(after)) return true;
   if (quoting == Quoting::kineto_lines) return false;

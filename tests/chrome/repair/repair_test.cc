@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
+#include "wire/json_strict.h"
 
 namespace tbtrace {
 namespace {
@@ -77,6 +79,31 @@ TEST_F(RepairTest, EndsIfTheCallerSaysSoOrIfItMayNot) {
   fixtures::write_whole_file(output, "mine");
   EXPECT_EQ(repaired(kStart).status().code(), StatusCode::output_exists);
   EXPECT_TRUE(repaired(kStart, {.overwrite = true}).ok());
+}
+
+// Control characters that are not blanks, in place of each byte and before each.
+TEST_F(RepairTest, WritesJsonWhereverAControlCharacterStands) {
+  const std::string text =
+      R"({"a": 1, "traceEvents": [{"ph":"X","name":"a","pid":7,"tid":true,"ts":1.5 ,"dur":2,"x":null,)"
+      R"("args":{"y":-3e1,"z":[1,"b"],"w":{} }}, {"ph":"M","k":false}], "b": {"c": 4} })";
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    for (const char control : {'\0', '\x01', '\v', '\f', '\x1a', '\x1f'}) {
+      for (const std::size_t replaced : {0U, 1U}) {
+        if (at + replaced > text.size()) continue;
+        std::string damaged = text;
+        damaged.replace(at, replaced, 1, control);
+        const Result<RepairReport> report = repaired(damaged, {.overwrite = true});
+        if (!report.ok()) {
+          ASSERT_EQ(report.status().code(), StatusCode::unreadable_input);
+          continue;
+        }
+        ASSERT_FALSE(report->was_whole) << damaged;
+        std::string strict;
+        ASSERT_TRUE(wire::append_strict_json(strict, fixtures::read_whole_file(output), false))
+            << damaged;
+      }
+    }
+  }
 }
 
 }  // namespace
