@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "analyses/kernels/families.h"
+#include "analyses/flops/device_peaks.h"
+#include "chrome/anonymise/anonymous_kernels.h"
 #include "chrome/rows/member_json.h"
 #include "trace/categories.h"
 #include "wire/json_strict.h"
@@ -66,6 +67,7 @@ constexpr auto kKeys = std::to_array<KnownKey>({
     {"labels"},
     {"uncut_ts"},
     {"uncut_dur"},
+    {"DurationNs"},  // of rocprof, as text
 });
 
 /// Members of rows that the format has.
@@ -74,18 +76,42 @@ constexpr auto kRowKeys = std::to_array<std::string_view>(
 
 /// Members of a document whose values stay, word by word. Others may hold anything: a program adds
 /// what it wants.
-constexpr auto kMembers =
-    std::to_array<std::string_view>({"schemaVersion",        "deviceProperties",
-                                     "distributedInfo",      "displayTimeUnit",
-                                     "with_flops",           "record_shapes",
-                                     "with_stack",           "with_modules",
-                                     "profile_memory",       "baseTimeNanoseconds",
-                                     "cuda_runtime_version", "cuda_driver_version",
-                                     "cupti_version",        "hip_runtime_version",
-                                     "hip_driver_version",   "rocm_version",
-                                     "nccl_version",         "tbtrace_slice",
-                                     "tbtrace_recovered",    "tbtrace_repair",
-                                     "tbtrace_merge",        "PT_PROFILER_JOB_TIMESTAMP"});
+constexpr auto kMembers = std::to_array<std::string_view>({
+    "schemaVersion",
+    "deviceProperties",
+    "distributedInfo",
+    "displayTimeUnit",
+    "host_name",
+    "Framework",
+    "ERROR",
+    "WARNING",
+    "INFO",
+    "with_flops",
+    "record_shapes",
+    "with_stack",
+    "with_modules",
+    "profile_memory",
+    "baseTimeNanoseconds",
+    "torch_version",
+    "pytorch_version",
+    "cuda_runtime_version",
+    "cuda_driver_version",
+    "cupti_version",
+    "hip_runtime_version",
+    "hip_driver_version",
+    "rocm_version",
+    "nccl_version",
+    "tbtrace_slice",
+    "tbtrace_recovered",
+    "tbtrace_repair",
+    "tbtrace_merge",
+    "tbtrace_device_tracing",
+    "tbtrace_dropped_windows",
+    "tbtrace_lost_records",
+    "tbtrace_lost_device_records",
+    "tbtrace_unreadable_chunks",
+    "PT_PROFILER_JOB_TIMESTAMP",
+});
 
 template <typename Names>
 bool has(const Names& names, std::string_view name) {
@@ -118,12 +144,15 @@ bool holds_text(std::string_view json) {
          is_lost_number(json);
 }
 
-/// A value with its texts replaced, in objects the keys as well if `with_keys`.
-void append_replaced(std::string& json, std::string_view value, AnonymousTexts& texts, Kind kind,
-                     bool with_keys) {
+/// A value with its texts and keys replaced. `text_of(key, text)` makes what stands in for a text;
+/// `key` is that of its object, which may be around an array.
+template <typename TextOf>
+void append_replaced(std::string& json, std::string_view value, AnonymousTexts& texts,
+                     const TextOf& text_of) {
+  std::string key;
   std::string strict;
   if (!wire::append_strict_json(strict, value, false)) {
-    wire::append_json_string(json, texts.of(value, kind));
+    wire::append_json_string(json, text_of(key, value));
     return;
   }
   std::string_view rest = strict;
@@ -134,13 +163,13 @@ void append_replaced(std::string& json, std::string_view value, AnonymousTexts& 
     if (rest.empty()) return;
     std::size_t end = 1;
     while (rest[end] != '"') end += rest[end] == '\\' ? 2 : 1;
-    const bool is_key = end + 1 < rest.size() && rest[end + 1] == ':';
-    if (is_key && !with_keys) {
-      json += rest.substr(0, end + 1);
+    std::string text;
+    wire::append_unescaped(text, rest.substr(1, end - 1));
+    if (end + 1 < rest.size() && rest[end + 1] == ':') {
+      wire::append_json_string(json, texts.of(text, Kind::words));
+      key = std::move(text);
     } else {
-      std::string text;
-      wire::append_unescaped(text, rest.substr(1, end - 1));
-      wire::append_json_string(json, texts.of(text, kind));
+      wire::append_json_string(json, text_of(key, text));
     }
     rest.remove_prefix(end + 1);
   }
@@ -154,55 +183,16 @@ std::string text_of(std::string_view json) {
   return text;
 }
 
-/// A word that a kernel of the family has in its name.
-std::string_view word_of(KernelFamily family) {
-  switch (family) {
-    case KernelFamily::gemm:
-      return "gemm";
-    case KernelFamily::convolution:
-      return "convolution";
-    case KernelFamily::attention:
-      return "attention";
-    case KernelFamily::normalization:
-      return "layernorm";
-    case KernelFamily::softmax:
-      return "softmax";
-    case KernelFamily::reduction:
-      return "reduce";
-    case KernelFamily::elementwise:
-      return "elementwise";
-    case KernelFamily::copy:
-      return "copy";
-    case KernelFamily::optimizer:
-      return "adam";
-    case KernelFamily::embedding:
-      return "embedding";
-    case KernelFamily::sort:
-      return "sort";
-    case KernelFamily::random:
-      return "dropout";
-    case KernelFamily::pooling:
-      return "pool";
-    case KernelFamily::collective:
-      return "nccl";
-    case KernelFamily::triton:
-      return "triton_";
-    default:
-      return {};
-  }
-}
-
-/// The family shows in a name that lost the word that said it.
-std::string with_family(std::string_view name, std::string replaced) {
-  const KernelFamily family = analyses::kernel_family(name);
-  const std::string_view word = word_of(family);
-  if (!word.empty() && analyses::kernel_family(replaced) != family) {
-    replaced = std::string(word) + "_" + replaced;
-  }
-  if (analyses::uses_tensor_cores(name) == true && analyses::uses_tensor_cores(replaced) != true) {
-    replaced += "_tensorop";
-  }
-  return replaced;
+/// The name of a device without words that are not public, except those by which its peaks are
+/// known.
+std::string device_name(std::string_view name, AnonymousTexts& texts) {
+  const analyses::DevicePeaks* const peaks = analyses::device_peaks(name);
+  if (peaks == nullptr) return texts.of(name, Kind::words);
+  const std::size_t start = name.find(peaks->name);
+  std::string result = texts.of(name.substr(0, start), Kind::words);
+  result += peaks->name;
+  result += texts.of(name.substr(start + peaks->name.size()), Kind::words);
+  return analyses::device_peaks(result) == peaks ? result : std::string(peaks->name);
 }
 
 }  // namespace
@@ -219,19 +209,24 @@ bool AnonymousDocument::write_member(std::string& json, std::string_view key,
   }
   wire::append_json_string(json, key);
   json += ": ";
-  append_replaced(json, value, texts_, Kind::words, false);
+  append_replaced(json, value, texts_, [&](std::string_view inner, std::string_view text) {
+    const bool is_name = key == "host_name" || inner == "host" || inner == "source";
+    if (is_name) return texts_.whole(text);
+    const bool is_device = key == "deviceProperties" && inner == "name";
+    return is_device ? device_name(text, texts_) : texts_.of(text, Kind::words);
+  });
   return true;
 }
 
 void AnonymousRows::begin_row(const CopiedRow& row) {
-  is_frame_ = false;
-  is_kernel_ = false;
+  EventKind kind = EventKind::other;
   for (const RowMember& member : row.members) {
-    if (member.field != EventField::category) continue;
-    const EventKind kind = meaning_of_category(text_of(member.json)).kind;
-    is_frame_ = kind == EventKind::python_function;
-    is_kernel_ = kind == EventKind::kernel;
+    if (member.field == EventField::category) kind = meaning_of_category(text_of(member.json)).kind;
   }
+  // Other writers than torch say it by the names of processes and threads.
+  if (row.range != EventId::none) kind = trace_.kind(row.range);
+  is_frame_ = kind == EventKind::python_function;
+  is_kernel_ = kind == EventKind::kernel;
 }
 
 void AnonymousRows::write_key(const RowMember& member, bool is_known) {
@@ -245,7 +240,8 @@ void AnonymousRows::write_key(const RowMember& member, bool is_known) {
 
 void AnonymousRows::write_value(std::string_view json, AnonymousTexts::Kind kind) {
   if (holds_text(json)) {
-    append_replaced(text(), json, texts_, kind, true);
+    append_replaced(text(), json, texts_,
+                    [&](std::string_view, std::string_view each) { return texts_.of(each, kind); });
   } else {
     append_value(text(), json, changes());
   }
@@ -276,9 +272,10 @@ bool AnonymousRows::write_member(const RowMember& member) {
       break;
     case EventField::name: {
       const std::string name = text_of(member.json);
-      const std::string& replaced = texts_.of(name, is_frame_ ? Kind::frames : Kind::words);
       append_key(text(), member);
-      wire::append_json_string(text(), is_kernel_ ? kernel(name, replaced) : replaced);
+      wire::append_json_string(
+          text(),
+          is_kernel_ ? kernel(name) : texts_.of(name, is_frame_ ? Kind::frames : Kind::words));
       return true;
     }
     default:
@@ -289,13 +286,11 @@ bool AnonymousRows::write_member(const RowMember& member) {
   return true;
 }
 
-const std::string& AnonymousRows::kernel(const std::string& name, const std::string& replaced) {
+const std::string& AnonymousRows::kernel(const std::string& name) {
   constexpr std::size_t kMost = 10'000;
-  constexpr std::size_t kLongest = 4096;
-  if (name.size() > kLongest) return replaced;
   if (kernels_.size() > kMost) kernels_.clear();
   const auto [found, is_new] = kernels_.try_emplace(name);
-  if (is_new) found->second = with_family(name, replaced);
+  if (is_new) found->second = anonymous_kernel(name, texts_);
   return found->second;
 }
 

@@ -12,6 +12,7 @@
 
 #include <tbtrace/trace.h>
 
+#include "analyses/attribution/own_code.h"
 #include "chrome/anonymise/anonymous_texts.h"
 #include "chrome/anonymise/keyed_words.h"
 #include "chrome/rows/copied_rows.h"
@@ -22,12 +23,16 @@ class AnonymousDocument final : public CopyDocument {
  public:
   /// `words` must outlive it.
   AnonymousDocument(const Trace& trace, io::ByteSink& sink, Receipt receipt, KeyedWords& words)
-      : CopyDocument(trace, sink, std::move(receipt)), words_(words), texts_(words) {}
+      : CopyDocument(trace, sink, std::move(receipt)),
+        words_(words),
+        own_(trace),
+        texts_(words, &own_) {}
 
   std::unique_ptr<readers::BlockSink> make() override;
 
   std::uint64_t arguments_left_out() const { return arguments_left_out_; }
   std::uint64_t members_left_out() const { return members_left_out_; }
+  const analyses::OwnCode& own_code() const { return own_; }
   void count_left_out(std::uint64_t arguments) { arguments_left_out_ += arguments; }
 
  private:
@@ -35,6 +40,7 @@ class AnonymousDocument final : public CopyDocument {
                     Changes& changes) override;
 
   KeyedWords& words_;
+  analyses::OwnCode own_;
   AnonymousTexts texts_;
   std::atomic<std::uint64_t> arguments_left_out_ = 0;
   std::uint64_t members_left_out_ = 0;
@@ -43,7 +49,10 @@ class AnonymousDocument final : public CopyDocument {
 class AnonymousRows final : public CopiedRows {
  public:
   AnonymousRows(const Trace& trace, AnonymousDocument& document, KeyedWords& words)
-      : CopiedRows(trace, document), document_(document), texts_(words) {}
+      : CopiedRows(trace, document),
+        trace_(trace),
+        document_(document),
+        texts_(words, &document.own_code()) {}
 
  protected:
   void begin_row(const CopiedRow& row) override;
@@ -51,11 +60,12 @@ class AnonymousRows final : public CopiedRows {
   bool write_argument(const RowMember& member) override;
 
  private:
-  const std::string& kernel(const std::string& name, const std::string& replaced);
+  const std::string& kernel(const std::string& name);
   void write_value(std::string_view json, AnonymousTexts::Kind kind);
   void write_key(const RowMember& member, bool is_known);
   bool write_unknown(const RowMember& member);
 
+  const Trace& trace_;
   AnonymousDocument& document_;
   AnonymousTexts texts_;
   std::unordered_map<std::string, std::string> kernels_;

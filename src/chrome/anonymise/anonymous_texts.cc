@@ -3,21 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <set>
+#include <optional>
 #include <vector>
 
-#include "analyses/attribution/own_code.h"
 #include "analyses/attribution/source_lines.h"
 #include "base/characters.h"
+#include "chrome/anonymise/private_shapes.h"
 #include "chrome/anonymise/public_words.h"
+#include "symbols/names/code_place.h"
+#include "symbols/names/demangle.h"
 
 namespace tbtrace::chrome {
 namespace {
 
-bool is_byte_of_word(char c) {
-  return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
-}
-constexpr std::string_view kLaunchFlow = "ac2g";
+/// What torch calls launches' flows, and operators whose words are names of people as well.
+constexpr auto kWhole = std::to_array<std::string_view>({"ac2g", "kaiser_window"});
+
+constexpr std::size_t kLongestReadable = std::size_t{64} << 10;
 
 bool is_foreign(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
@@ -33,11 +35,11 @@ std::size_t word_end(std::string_view text, std::size_t at) {
   return end;
 }
 
-/// The words of a text of letters and digits.
+/// The words of a text: what stands between them is not part of any.
 std::vector<std::string_view> words_of(std::string_view segment) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < segment.size();) {
-    if (is_digit(segment[at])) {
+    if (!is_letter(segment[at])) {
       ++at;
       continue;
     }
@@ -48,40 +50,38 @@ std::vector<std::string_view> words_of(std::string_view segment) {
   return words;
 }
 
+/// Whether all its letters are those of replacements, and there are some.
+bool was_replaced(std::string_view text) {
+  bool has_letters = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_foreign(text[at])) return false;
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    if (end > at && !KeyedWords::is_replacement(text.substr(at, end - at))) return false;
+    has_letters = has_letters || end > at;
+    at = std::max(end, at + 1);
+  }
+  return has_letters;
+}
+
 bool is_known(std::string_view word) {
   return is_public_word(word) || KeyedWords::is_replacement(word);
-}
-
-/// `3f2a9c1d`, `aGVsbG8`, `s3cr3t`: parts of it say something, too.
-bool is_code(std::string_view segment, const std::vector<std::string_view>& words) {
-  constexpr std::size_t kShort = 4;
-  if (std::ranges::none_of(segment, is_digit)) return false;
-  if (!std::ranges::all_of(words, is_known)) {
-    const auto is_short = [](std::string_view word) { return word.size() < kShort; };
-    return words.size() > 1 && std::ranges::any_of(words, is_short);
-  }
-  std::set<std::string_view> letters;
-  for (const std::string_view word : words) {
-    if (word.size() == 1) letters.insert(word);
-  }
-  return letters.size() > 2;
-}
-
-/// The end of `10.0.3.17` at `at`; `at` if there is none.
-std::size_t address_end(std::string_view text, std::size_t at) {
-  std::size_t end = at;
-  for (int number = 0; number < 4; ++number) {
-    if (number > 0 && (end == text.size() || text[end++] != '.')) return at;
-    const std::size_t start = end;
-    while (end < text.size() && end - start < 3 && is_digit(text[end])) ++end;
-    if (end == start) return at;
-  }
-  return end < text.size() && is_digit(text[end]) ? at : end;
 }
 
 /// `101.2.3.4` of `%2F101.2.3.4`.
 bool starts_address(std::string_view text, std::size_t at) {
   return is_digit(text[at]) && !is_digit(text[at - 1]) && address_end(text, at) > at;
+}
+
+/// One of kWhole.
+std::string_view whole_at(std::string_view text, std::size_t at) {
+  const auto is_here = [&](std::string_view whole) {
+    const std::size_t end = at + whole.size();
+    return text.substr(at).starts_with(whole) && (at == 0 || !is_byte_of_word(text[at - 1])) &&
+           (end == text.size() || !is_byte_of_word(text[end]));
+  };
+  const auto* const whole = std::ranges::find_if(kWhole, is_here);
+  return whole == kWhole.end() ? std::string_view() : *whole;
 }
 
 bool is_digits(std::string_view text) { return std::ranges::all_of(text, is_digit); }
@@ -107,7 +107,10 @@ std::string with_slashes(std::string_view path) {
 /// Where the part of a path begins that a known distribution or Python has; npos: nowhere.
 std::size_t library_start(std::string_view slashed) {
   for (const std::string_view folder : {"site-packages/", "dist-packages/"}) {
-    const std::size_t at = slashed.rfind(folder);
+    std::size_t at = slashed.rfind(folder);
+    while (at != std::string_view::npos && at > 0 && slashed[at - 1] != '/') {
+      at = slashed.rfind(folder, at - 1);
+    }
     if (at == std::string_view::npos) continue;
     const std::size_t start = at + folder.size();
     return analyses::is_distribution(slashed.substr(start)) ? start : std::string_view::npos;
@@ -122,9 +125,10 @@ std::size_t library_start(std::string_view slashed) {
   return std::string_view::npos;
 }
 
-bool is_dunder(std::string_view name) {
+/// `__call__`, `__torch_function__`: of Python's or torch's words.
+bool is_special_method(std::string_view name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__") &&
-         words_of(name.substr(2, name.size() - 4)).size() < 3;
+         std::ranges::none_of(name, is_foreign) && std::ranges::all_of(words_of(name), is_known);
 }
 
 }  // namespace
@@ -143,6 +147,10 @@ const std::string& AnonymousTexts::of(std::string_view text, Kind kind) {
   return known.emplace(text, make(text, kind)).first->second;
 }
 
+std::string AnonymousTexts::whole(std::string_view text) {
+  return text.empty() || was_replaced(text) ? std::string(text) : words_.replaced(text);
+}
+
 std::string AnonymousTexts::make(std::string_view text, Kind kind) {
   switch (kind) {
     case Kind::frames:
@@ -152,12 +160,23 @@ std::string AnonymousTexts::make(std::string_view text, Kind kind) {
     case Kind::words:
       break;
   }
-  return words(text);
+  // Lengths stand in encoded names, which would not fit any more.
+  const bool is_encoded = text.starts_with("_Z");
+  const auto readable =
+      is_encoded ? demangle(std::string(text), kLongestReadable) : std::optional<std::string>();
+  if (!readable) return words(text);
+  std::string replaced = words(*readable);
+  return replaced == *readable ? std::string(text) : replaced;
 }
 
 std::string AnonymousTexts::words(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t end = path_end(text, at); end > at) {
+      out += path(text.substr(at, end - at));
+      at = end;
+      continue;
+    }
     if (!is_byte_of_word(text[at])) {
       out += text[at++];
       continue;
@@ -165,6 +184,11 @@ std::string AnonymousTexts::words(std::string_view text) {
     if (const std::size_t end = address_end(text, at); end > at) {
       out += words_.replaced(text.substr(at, end - at));
       at = end;
+      continue;
+    }
+    if (const std::string_view whole = whole_at(text, at); !whole.empty()) {
+      out += whole;
+      at += whole.size();
       continue;
     }
     std::size_t end = at + 1;
@@ -180,12 +204,8 @@ void AnonymousTexts::segment(std::string& out, std::string_view segment) {
     out += words_.replaced(segment);
     return;
   }
-  if (segment == kLaunchFlow) {
-    out += segment;
-    return;
-  }
   const std::vector<std::string_view> words = words_of(segment);
-  if (is_code(segment, words)) {
+  if (is_token(segment, words, std::ranges::all_of(words, is_known))) {
     out += words_.replaced(segment);
     return;
   }
@@ -218,34 +238,61 @@ std::string AnonymousTexts::frames(std::string_view text) {
 
 std::string AnonymousTexts::frame(std::string_view text) {
   if (text.starts_with("nn.Module: ")) return module(text);
-  const auto line = analyses::line_of_frame(text);
-  if (!line || line->file.empty()) {
-    const bool is_path =
-        text.find('/') != std::string_view::npos && text.find(' ') == std::string_view::npos;
-    return is_path ? path(text) : words(text);
+  const CodePlace place = code_place(text);
+  if (place.file.empty()) return place_of_frame(text);
+  const auto after = [&](std::string_view part) {
+    return static_cast<std::size_t>(part.data() + part.size() - text.data());
+  };
+  const std::string_view between = text.substr(after(place.file), place.line.size() + 4);
+  const bool is_public = is_public_file(place.file);
+  return path(place.file) + std::string(between) +
+         (is_public ? std::string(place.function) : function(place.function));
+}
+
+/// Of a frame in another form: `model.py:12`, `File "model.py", line 12, in forward`, a path.
+std::string AnonymousTexts::place_of_frame(std::string_view text) {
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kFunction = ", in ";
+  const std::size_t file = text.find(kFile);
+  if (file != std::string_view::npos) {
+    const std::size_t start = file + kFile.size();
+    const std::size_t end = std::min(text.find('"', start), text.size());
+    const std::size_t in = text.find(kFunction, end);
+    const std::size_t name = in == std::string_view::npos ? text.size() : in + kFunction.size();
+    return words(text.substr(0, start)) + path(text.substr(start, end - start)) +
+           words(text.substr(end, name - end)) + function(text.substr(name));
   }
-  const auto file_at = static_cast<std::size_t>(line->file.data() - text.data());
-  const std::size_t file_end = file_at + line->file.size();
-  if (line->function.empty()) {
-    return words(text.substr(0, file_at)) + path(line->file) + words(text.substr(file_end));
+  const bool is_address = !text.empty() && address_end(text, 0) > 0;
+  if (const auto line = analyses::line_of_place(text); line && !is_address) {
+    return path(line->file) + std::string(text.substr(line->file.size()));
   }
-  const auto function_at = static_cast<std::size_t>(line->function.data() - text.data());
-  const std::size_t function_end = function_at + line->function.size();
-  const std::string slashed = with_slashes(line->file);
-  const bool is_public =
-      analyses::is_library_path(line->file) && library_start(slashed) != std::string_view::npos;
-  return words(text.substr(0, file_at)) + path(line->file) +
-         words(text.substr(file_end, function_at - file_end)) +
-         (is_public ? std::string(line->function) : function(line->function)) +
-         words(text.substr(function_end));
+  const bool is_path =
+      text.find('/') != std::string_view::npos && text.find(' ') == std::string_view::npos;
+  return is_path ? path(text) : words(text);
+}
+
+/// Of Python or a known distribution: `<frozen runpy>`, `torch/nn/modules/module.py`.
+bool AnonymousTexts::is_public_file(std::string_view file) const {
+  constexpr std::string_view kFrozen = "<frozen ";
+  if (file.starts_with(kFrozen) && file.ends_with('>')) {
+    std::string module(file.substr(kFrozen.size(), file.size() - kFrozen.size() - 1));
+    std::ranges::replace(module, '.', '/');
+    return analyses::is_standard_library(module + ".py") ||
+           analyses::is_standard_library(module.substr(0, module.find('/')) + "/");
+  }
+  if (!analyses::is_library_path(file)) return false;
+  const std::string slashed = with_slashes(file);
+  const std::size_t start = library_start(slashed);
+  if (start == std::string::npos) return false;
+  // The script that was started may be called like a file of Python's.
+  const bool is_own = own_ != nullptr && !own_->is_library(file);
+  return !is_own || analyses::is_distribution(std::string_view(slashed).substr(start));
 }
 
 std::string AnonymousTexts::path(std::string_view text) {
-  if (text.starts_with('<')) return words(text);
-  const std::string slashed = with_slashes(text);
-  const std::size_t start =
-      analyses::is_library_path(text) ? library_start(slashed) : std::string_view::npos;
-  if (start == std::string_view::npos) return folders(text);
+  if (text.starts_with('<')) return is_public_file(text) ? std::string(text) : words(text);
+  if (!is_public_file(text)) return folders(text);
+  const std::size_t start = library_start(with_slashes(text));
   return folders(text.substr(0, start)) + std::string(text.substr(start));
 }
 
@@ -277,14 +324,13 @@ std::string AnonymousTexts::part(std::string_view part) {
   }
   const std::string_view stem = part.substr(0, part.size() - ending.size());
   const bool is_drive = stem.size() == 2 && stem[1] == ':';
-  if (is_drive || KeyedWords::is_replacement(stem)) return std::string(part);
-  return words_.replaced(stem) + std::string(ending);
+  return is_drive ? std::string(part) : whole(stem) + std::string(ending);
 }
 
 std::string AnonymousTexts::function(std::string_view name) {
   constexpr auto kPublic = std::to_array<std::string_view>({"forward", "backward", "step", "main"});
   if (name.starts_with('<')) return words(name);
-  if (is_dunder(name) || std::ranges::find(kPublic, name) != kPublic.end())
+  if (is_special_method(name) || std::ranges::find(kPublic, name) != kPublic.end())
     return std::string(name);
   return identifier(name);
 }
@@ -304,7 +350,8 @@ std::string AnonymousTexts::module(std::string_view text) {
       at = end;
       continue;
     }
-    while (end < text.size() && (is_byte_of_word(text[end]) || text[end] == '_')) ++end;
+    const auto goes_on = [&] { return is_byte_of_word(text[end]) || text[end] == '_'; };
+    while (end < text.size() && goes_on() && (end == at || !starts_address(text, end))) ++end;
     if (end == at) {
       out += text[at++];
       continue;
@@ -315,15 +362,16 @@ std::string AnonymousTexts::module(std::string_view text) {
   return out;
 }
 
-/// A name as a whole, but for the number at its end.
+/// A name as a whole, but for what `_` separates at its ends: the 3 of `_block_3`.
 std::string AnonymousTexts::identifier(std::string_view name) {
-  std::size_t end = name.size();
-  while (end > 0 && is_digit(name[end - 1])) --end;
-  const bool has_number = end > 0 && end < name.size() && name[end - 1] == '_';
-  if (name.find_first_not_of("_0123456789") == std::string_view::npos) return std::string(name);
-  const std::string_view stem = has_number ? name.substr(0, end - 1) : name;
-  if (is_public_class(stem) || KeyedWords::is_replacement(stem)) return std::string(name);
-  return words_.replaced(stem) + std::string(name.substr(stem.size()));
+  const std::size_t start = name.find_first_not_of("_0123456789");
+  if (start == std::string_view::npos) return std::string(name);
+  const std::size_t first = std::min(name.find_first_not_of('_'), start);
+  std::size_t end = name.find_last_not_of("_0123456789") + 1;
+  while (end < name.size() && name[end] != '_') ++end;
+  const std::string_view stem = name.substr(first, end - first);
+  if (is_public_class(stem) || was_replaced(stem)) return std::string(name);
+  return std::string(name.substr(0, first)) + words_.replaced(stem) + std::string(name.substr(end));
 }
 
 }  // namespace tbtrace::chrome

@@ -8,13 +8,16 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyses/attribution/own_code.h"
 #include "chrome/anonymise/keyed_words.h"
 
 namespace tbtrace::chrome {
 
 class AnonymousTexts {
  public:
-  explicit AnonymousTexts(KeyedWords& words) : words_(words) {}
+  /// Both must outlive it. `own`: which files are the program's; nullptr if that is not known.
+  explicit AnonymousTexts(KeyedWords& words, const analyses::OwnCode* own = nullptr)
+      : words_(words), own_(own) {}
 
   /// How a text is read.
   enum class Kind : unsigned char {
@@ -26,12 +29,17 @@ class AnonymousTexts {
   /// The text, and nothing of it that is not public. Valid until the next call.
   const std::string& of(std::string_view text, Kind kind);
 
+  /// A name that stands for something as a whole, such as that of a machine.
+  std::string whole(std::string_view text);
+
  private:
   std::string make(std::string_view text, Kind kind);
   std::string words(std::string_view text);
   void segment(std::string& out, std::string_view segment);
   std::string frames(std::string_view text);
   std::string frame(std::string_view text);
+  std::string place_of_frame(std::string_view text);
+  bool is_public_file(std::string_view file) const;
   std::string path(std::string_view text);
   std::string folders(std::string_view text);
   std::string part(std::string_view part);
@@ -40,6 +48,7 @@ class AnonymousTexts {
   std::string identifier(std::string_view name);
 
   KeyedWords& words_;
+  const analyses::OwnCode* own_;
   std::array<std::unordered_map<std::string, std::string>, 3> known_;  // by Kind
   std::string long_;
 };

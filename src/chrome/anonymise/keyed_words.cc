@@ -81,10 +81,10 @@ std::string KeyedWords::replaced(std::string_view word) {
 }
 
 bool KeyedWords::is_replacement(std::string_view word) {
-  if (word.size() != kLength) return false;
+  if (word.empty() || word.size() % kLength != 0) return false;
   for (std::size_t at = 0; at < word.size(); ++at) {
-    const bool is_capital = at == 0 && word[0] >= 'A' && word[0] <= 'Z';
-    const char letter = is_capital ? static_cast<char>(word[0] | 0x20) : word[at];
+    const bool is_capital = at % kLength == 0 && word[at] >= 'A' && word[at] <= 'Z';
+    const char letter = is_capital ? static_cast<char>(word[at] | 0x20) : word[at];
     if (kLetters.find(letter) == std::string_view::npos) return false;
   }
   return true;

@@ -27,7 +27,7 @@ class KeyedWords {
   /// first is a capital unless the word begins with a small letter.
   std::string replaced(std::string_view word);
 
-  /// Whether a word looks like one of these.
+  /// Whether a word looks like one of these, or like several that stand side by side.
   static bool is_replacement(std::string_view word);
 
   /// What was replaced so far, by the word.
