@@ -133,6 +133,13 @@ int run(const OptionParser& parser) {
     return kUnreadableInput;
   }
   options.key = *key;
+  const std::string list = parser.given("names") && !only_checks ? parser.text("names") : "";
+  const Subjects of_list = {"anonymise", "anonymise", list};
+  if (!list.empty()) {
+    if (is_same_output(list, output)) return parser.wrong("--names and -o name the same file");
+    const Status place = check_output(list, standard.overwrite);
+    if (!place.ok()) return finish(place, of_list, console);
+  }
   if (inputs > 1 && !only_checks) {
     std::error_code failure;
     std::filesystem::create_directories(output, failure);  // who writes there says what is wrong
@@ -148,10 +155,9 @@ int run(const OptionParser& parser) {
     if (one != kCheckFailed) ++failed;
   }
   if (failed > 0 && failed < inputs) code = kSomeInputsFailed;
-  if (!parser.given("names") || only_checks || failed == inputs) return code;
-  const std::string& list = parser.text("names");
-  const int listed = finish(write_text(names_document(names), list, standard.overwrite),
-                            {"anonymise", "anonymise", list}, console);
+  if (list.empty() || failed == inputs) return code;
+  const int listed =
+      finish(write_text(names_document(names), list, standard.overwrite), of_list, console);
   return code == kDone ? listed : code;
 }
 

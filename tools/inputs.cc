@@ -47,6 +47,15 @@ Subjects subjects_of_input(const std::string& path, const StandardOptions& stand
   return {subject_of(path), subject_of(path), output_of(standard)};
 }
 
+bool is_same_output(const std::string& one, const std::string& other) {
+  std::error_code error;
+  const auto place = [&](const std::string& path) {
+    return path == "-" ? std::filesystem::path(path)
+                       : std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  };
+  return place(one) == place(other);
+}
+
 int finish(const Status& status, const Subjects& subjects, Console& console) {
   if (status.ok()) return kDone;
   std::string_view subject = subjects.verb;

@@ -43,6 +43,9 @@ Subjects subjects_of(std::string_view verb, const StandardOptions& standard);
 /// Of the result of one of several inputs.
 Subjects subjects_of_input(const std::string& path, const StandardOptions& standard);
 
+/// Whether two outputs are one, though neither may be there yet.
+bool is_same_output(const std::string& one, const std::string& other);
+
 /// Prints why a result failed, if it did. Returns the exit code.
 int finish(const Status& status, const Subjects& subjects, Console& console);
 

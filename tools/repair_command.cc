@@ -67,6 +67,14 @@ int run(const OptionParser& parser) {
   }
   const std::string& input = standard.inputs.front();
   Console console(standard.console);
+  const Subjects subjects = subjects_of_input(input, standard);
+  const std::string receipt = parser.given("receipt") ? parser.text("receipt") : "";
+  const Subjects of_receipt = {subjects.verb, subjects.input, receipt};
+  if (!receipt.empty()) {
+    if (is_same_output(receipt, output)) return parser.wrong("--receipt and -o name the same file");
+    const Status place = check_output(receipt, standard.overwrite);
+    if (!place.ok()) return finish(place, of_receipt, console);
+  }
   RepairOptions options = {.overwrite = standard.overwrite,
                            .strict = standard.reading.strict,
                            .reading_threads = standard.reading.threads};
@@ -75,8 +83,7 @@ int run(const OptionParser& parser) {
     return true;
   };
   std::optional<RepairReport> report;
-  const Subjects subjects = subjects_of_input(input, standard);
-  int code = finish_work(
+  const int code = finish_work(
       [&] {
         Result<RepairReport> repaired = repair_trace(input, output, options);
         if (!repaired.ok()) return repaired.status();
@@ -86,10 +93,9 @@ int run(const OptionParser& parser) {
       subjects, console);
   if (code != kDone) return code;
   tell(*report, subject_of(input), output, console);
-  if (!parser.given("receipt")) return kDone;
-  const std::string& receipt = parser.text("receipt");
-  return finish(write_text(report->receipt + "\n", receipt, standard.overwrite),
-                {subjects.verb, subjects.input, receipt}, console);
+  if (receipt.empty()) return kDone;
+  return finish(write_text(report->receipt + "\n", receipt, standard.overwrite), of_receipt,
+                console);
 }
 
 }  // namespace

@@ -246,6 +246,10 @@ class Anonymised(unittest.TestCase):
         self.out.write_text("mine")
         self.assertEqual(run("anonymise", path, "-o", self.out)[0], 5)
         self.assertEqual(self.out.read_text(), "mine")
+        new = self.folder / "new.json"
+        for names, code in ((self.out, 5), (new, 2), (self.folder / "none/names.json", 5)):
+            self.assertEqual(run("anonymise", path, "-o", new, "--names", names)[0], code)
+            self.assertFalse(new.exists())
         path.write_text("no trace")
         self.assertEqual(run("anonymise", path, "-o", self.out, "--overwrite")[0], 3)
 

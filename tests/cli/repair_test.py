@@ -62,6 +62,15 @@ class Repairs(unittest.TestCase):
             self.assertEqual(gzip.decompress(compressed.read_bytes()), text)
             self.assertEqual(run("repair", "-", "-o", "-", text=text)[1], text)
 
+    def test_strict_repairs_copy_what_is_whole(self):
+        # An argument of another type, a repeated key of a wrong kind: issues of readers, but valid JSON.
+        for args in ({"Sequence number": "soon"}, {"Input Dims": 7}, {"External id": 1.5}):
+            path = self.folder / "whole.json"
+            path.write_text(json.dumps({"traceEvents": [EVENT | {"args": args}, EVENT | {"dur": -5}]}))
+            code, _, errors = run("repair", path, "-o", self.out, "--overwrite", "--strict")
+            self.assertEqual(code, 0, errors)
+            self.assertEqual(self.out.read_bytes(), path.read_bytes())
+
     def test_values_that_are_not_json_become_text(self):
         text = (b'{"traceEvents": [{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":2,"args":{"x":NaN,"y":[1,-Infinity],'
                 b'"z":N/A,"blocks per SM":inf,"Input Dims":[[1]]}}], "m": Infinity, "n": {"o": [NaN]}}')
@@ -161,6 +170,13 @@ class Repairs(unittest.TestCase):
         self.assertEqual(run("repair", path, "-o", self.out)[0], 5)
         self.assertEqual(self.out.read_text(), "mine")
         self.assertEqual(run("repair", path, path, "-o", self.out)[0], 2)
+        # A receipt that has no place: before the work, and nothing is written.
+        new = self.folder / "new.json"
+        for receipt, code in ((f"{self.folder}/./new.json", 2), (self.out, 5), (self.folder / "none/receipt.json", 5)):
+            got, _, errors = run("repair", path, "-o", new, "--receipt", receipt)
+            self.assertEqual(got, code, errors)
+            self.assertFalse(new.exists())
+        self.assertEqual(run("repair", path, "-o", new, "--receipt", new, "--overwrite")[0], 2)
         path.write_text("no trace")
         self.assertEqual(run("repair", path, "-o", self.out, "--overwrite")[0], 3)
         self.assertEqual(self.out.read_text(), "mine")

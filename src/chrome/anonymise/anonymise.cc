@@ -7,17 +7,12 @@
 #include "chrome/anonymise/anonymous_rows.h"
 #include "chrome/anonymise/keyed_words.h"
 #include "chrome/convert/convert_trace.h"
+#include "io/discarded_text.h"
 #include "io/sink.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace {
 namespace {
-
-class NoText final : public io::ByteSink {
- public:
-  Status write(std::string_view) override { return {}; }
-  Status close() override { return {}; }
-};
 
 /// docs/formats/anonymise.md.
 std::string receipt(const chrome::AnonymousDocument& document, const chrome::KeyedWords& words) {
@@ -99,7 +94,7 @@ Result<AnonymiseReport> find_private_names(const std::string& path,
                                            const AnonymiseOptions& options) {
   const auto converter = open(path, options);
   if (!converter.ok()) return converter.status();
-  NoText unused;
+  io::DiscardedText unused;
   chrome::KeyedWords words(options.key);
   Result<AnonymiseReport> report = write(**converter, unused, words);
   if (!report.ok()) return report;

@@ -14,6 +14,7 @@
 #include "chrome/convert/convert_trace.h"
 #include "chrome/rows/copied_rows.h"
 #include "io/archives/input.h"
+#include "io/discarded_text.h"
 #include "io/sink.h"
 #include "trace/issues.h"
 #include "wire/json_emitter.h"
@@ -46,12 +47,6 @@ bool is_damage(const Issue& issue) {
   return std::ranges::any_of(kDamages, [&](IssueId each) { return id_of(each) == issue.id; });
 }
 
-class NoText final : public io::ByteSink {
- public:
-  Status write(std::string_view) override { return {}; }
-  Status close() override { return {}; }
-};
-
 class Repair {
  public:
   Repair(const std::string& path, const RepairOptions& options) : path_(path), options_(options) {}
@@ -64,7 +59,7 @@ class Repair {
       if (is_damage(issue)) report_.issues.push_back(issue);
     }
     if (report_.issues.empty() && file_->blocks().is_strict()) {
-      NoText unused;
+      io::DiscardedText unused;
       if (Status tried = write(unused); !tried.ok()) return tried;
       report_.was_whole = report_.changes.empty();
     }
@@ -89,7 +84,6 @@ class Repair {
     file_ = file.get();
     auto opened =
         chrome::TraceConverter::open(std::move(file), {.dialect = Dialect::kineto,
-                                                       .strict = options_.strict,
                                                        .threads = options_.reading_threads,
                                                        .on_progress = options_.on_progress});
     if (!opened.ok()) return opened.status();

@@ -22,6 +22,7 @@
 #include "chrome/kineto/rows.h"
 #include "chrome/rows/selection.h"
 #include "chrome/slice/row_sizes.h"
+#include "io/discarded_text.h"
 #include "io/sink.h"
 #include "wire/json_emitter.h"
 #include "wire/json_strict.h"
@@ -40,19 +41,6 @@ using chrome::KinetoDocument;
 using chrome::KinetoPart;
 using chrome::RowSelection;
 using chrome::Selected;
-
-class DiscardedText final : public io::ByteSink {
- public:
-  Status write(std::string_view bytes) override {
-    bytes_ += bytes.size();
-    return {};
-  }
-  Status close() override { return {}; }
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  std::uint64_t bytes_ = 0;
-};
 
 template <typename Texts>
 std::string joined(const Texts& texts) {
@@ -152,7 +140,7 @@ class Slice {
     chrome::RowSizes sizes(trace());
     const RowSelection all(trace(), wanted);
     KinetoPart part = {.selection = all, .member = [] { return std::string(); }, .sizes = &sizes};
-    DiscardedText text;
+    io::DiscardedText text;
     KinetoDocument document(trace(), false, text, &part);
     const Result<Changes> written = converter_->write(document, text);
     if (!written.ok()) return written.status();
