@@ -5,7 +5,14 @@
 namespace tbtrace {
 
 void Losses::add(const Loss& loss) {
-  if (kept.size() < kMost) {
+  const bool goes_on = others == 0 && !kept.empty() && kept.back().id == loss.id &&
+                       kept.back().end == loss.start && loss.end > loss.start;
+  if (goes_on) {
+    kept.back().end = loss.end;
+    return;
+  }
+  // What follows the document is the last one, and goes on with each further text.
+  if (kept.size() < kMost || loss.id == IssueId::trailing_text) {
     kept.push_back(loss);
     return;
   }
@@ -39,6 +46,9 @@ void IssueLog::replace_losses(const Loss& loss) {
   std::erase_if(losses_.kept, [&](const Loss& each) {
     return loss.start <= each.start && each.start < loss.end;
   });
+  // They come after those that are kept, and so within it.
+  losses_.others = 0;
+  losses_.others_bytes = 0;
   const auto after = std::ranges::upper_bound(losses_.kept, loss.start, {}, &Loss::start);
   losses_.kept.insert(after, loss);
 }

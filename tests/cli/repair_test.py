@@ -131,6 +131,37 @@ class Repairs(unittest.TestCase):
         self.assertEqual(self.repaired(b"\xef\xbb\xbf" + start + event + b"]}")[1]["changes"], {"document_rewritten": 1})
         self.assertEqual(self.repaired(b"[" + event + b",")[1]["changes"], {"document_rewritten": 1})
 
+    def test_stray_brackets_lose_one_event_at_most(self):
+        rows = [json.dumps(EVENT | {"name": f"a{number}"}).encode() for number in range(6)]
+        for start, end in ((b'{"traceEvents": [', b"]}"), (b'{"traceEvents":[', b'],\n"traceName":"x"}'), (b"[", b"]")):
+            for bracket in (b"[", b"]", b"{", b"}"):
+                for place in range(1, 5):
+                    for piece in ((bracket + rows[place],), (rows[place] + bracket,), (bracket, rows[place])):
+                        text = start + b",\n ".join([*rows[:place], *piece, *rows[place + 1:]]) + end
+                        events, receipt, _ = self.repaired(text)
+                        names = [event["name"] for event in events]
+                        others = [f"a{number}" for number in range(6) if number != place]
+                        self.assertEqual([name for name in names if name in others], others, text)
+                        # One stretch, unless an event follows it that is whole.
+                        lost = [damage["bytes"] for damage in receipt["damages"]]
+                        self.assertEqual(len(lost), 1, (text, receipt))
+                        self.assertEqual(sum(lost), receipt["lost_bytes"])
+
+    def test_very_many_damages_add_up(self):
+        event = json.dumps(EVENT).encode()
+        broken = 10_500 * (event + b",17,")
+        text = b'{"traceEvents": [' + broken + event + b"]}" + b" after\n" * 500_000
+        receipt = self.repaired(text)[1]
+        self.assertEqual(len(receipt["damages"]), 10_001)
+        self.assertEqual((receipt["damages_left_out"], receipt["damages"][-1]["kind"]), (500, "trailing_text"))
+        lost = sum(damage["bytes"] for damage in receipt["damages"])
+        self.assertEqual(receipt["damages"][-1]["bytes"], len(b" after\n" * 500_000) - 1)
+        self.assertEqual(receipt["lost_bytes"] - lost, 500 * receipt["damages"][0]["bytes"])
+        text = b'{"traceEvents": [' + broken + event + b'], "traceEvents": [' + event + b"]}"
+        receipt = self.repaired(text)[1]
+        damage, = receipt["damages"]
+        self.assertEqual((receipt["damages_left_out"], receipt["lost_bytes"]), (0, damage["bytes"]))
+
     def test_compressed_data_that_are_cut_lose_an_unknown_part(self):
         text = json.dumps({"traceEvents": [EVENT | {"ts": number * 7919 % 65537} for number in range(3000)]}).encode()
         stored = gzip.compress(text)

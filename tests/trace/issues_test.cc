@@ -171,7 +171,7 @@ TEST(IssueLog, KnowsTheStretchesThatWereLost) {
     }
     return text;
   };
-  EXPECT_EQ(text(), "10-12 20-25 25-30 101-104 106-110 ");
+  EXPECT_EQ(text(), "10-12 20-30 101-104 106-110 ");
   EXPECT_EQ(all.count(IssueId::event_unreadable), 3U);
   EXPECT_TRUE(block.empty());
   all.replace_losses({IssueId::events_replaced, 15, 102});
@@ -186,6 +186,15 @@ TEST(IssueLog, KeepsTheFirstOfVeryManyLosses) {
   EXPECT_THAT(log.losses().kept, SizeIs(Losses::kMost));
   EXPECT_EQ(log.losses().others, 3U);
   EXPECT_EQ(log.losses().others_bytes, 6U);
+  // What follows the document goes on.
+  log.add_lost(IssueId::trailing_text, 200'000, 200'001);
+  log.extend_loss(200'010);
+  EXPECT_EQ(log.losses().kept.back().start, 200'000U);
+  EXPECT_EQ(log.losses().kept.back().end, 200'010U);
+  log.replace_losses({IssueId::events_replaced, 5, 150'000});
+  EXPECT_THAT(log.losses().kept, SizeIs(3));
+  EXPECT_EQ(log.losses().others, 0U);
+  EXPECT_EQ(log.losses().others_bytes, 0U);
 }
 
 }  // namespace

@@ -86,6 +86,15 @@ std::size_t ChromeDocument::read_on(std::string_view text, std::size_t at, std::
                                     bool last) {
   for (;;) {
     const std::string_view rest = text.substr(at);
+    if (is_after_array_) {
+      const std::optional<EventStart> next = event_after_bracket(rest);
+      if (!next && !last) return at;
+      is_after_array_ = false;
+      if (next && next->found) {
+        at += go_on_after(*next, offset + at);
+        continue;
+      }
+    }
     const State before = state_;
     std::size_t used = 0;
     switch (state_) {
@@ -413,7 +422,18 @@ ChromeDocument::Progress ChromeDocument::at_end(ChromeParser& reader, std::strin
 
 void ChromeDocument::end_rows(std::uint64_t offset, EventStop stop) {
   directory_.end(offset);
-  if (stop == EventStop::array_end) state_ = is_bare_array_ ? State::done : State::members;
+  if (stop != EventStop::array_end) return;
+  state_ = is_bare_array_ ? State::done : State::members;
+  is_after_array_ = true;
+}
+
+/// The bracket right before `offset` did not end the events, of which `next` is the next one.
+std::size_t ChromeDocument::go_on_after(const EventStart& next, std::uint64_t offset) {
+  directory_.note_damage();
+  builder_.issues().add_lost(IssueId::event_unreadable, offset - 1, offset + next.at);
+  repair_.pay(next.at);
+  state_ = State::events;
+  return next.at;
 }
 
 void ChromeDocument::take_rows(ChromeParser& parser, std::uint64_t offset) {

@@ -71,6 +71,7 @@ class ChromeDocument {
   std::size_t take_events(ChromeParser& reader, Progress progress, std::string_view text,
                           std::uint64_t offset, bool last);
   std::size_t search(std::string_view text, std::uint64_t offset, bool last);
+  std::size_t go_on_after(const EventStart& next, std::uint64_t offset);
   void note_line_breaks(std::string_view text);
   void note_trailing(std::string_view text, std::uint64_t offset);
 
@@ -89,7 +90,8 @@ class ChromeDocument {
   bool has_array_ = false;
   bool has_elements_ = false;
   bool has_events_ = false;
-  bool is_long_ = false;  // the next event did not end in the text that was there
+  bool is_long_ = false;         // the next event did not end in the text that was there
+  bool is_after_array_ = false;  // right after the bracket that ended the events
   bool has_members_ = false;
   std::uint64_t gap_counted_until_ = 0;
   std::uint64_t array_start_ = 0;

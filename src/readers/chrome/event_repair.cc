@@ -12,14 +12,15 @@ using wire::ScanEnd;
 using wire::skip_json_blanks;
 
 constexpr std::size_t kWindow = std::size_t{1} << 20;  // in which a damaged event must end
-constexpr std::size_t kLongestGap = 4096;  // from a comma to the end of the key of the next event
+constexpr std::size_t kLongestGap =
+    4096;  // from a comma or bracket to the end of the key of the next event
 
-/// What stands between a comma and an event: nothing but blanks, a brace, and a key of events.
+/// What stands at a place between two events: nothing but blanks, a brace, and a key of events.
 enum class Gap : std::uint8_t { event, other, open };
 
-Gap gap_after(std::string_view text, std::size_t comma, std::size_t& brace) {
-  const std::string_view near = text.substr(0, comma + kLongestGap);
-  brace = skip_json_blanks(near, comma + 1);
+Gap gap_at(std::string_view text, std::size_t from, std::size_t& brace) {
+  const std::string_view near = text.substr(0, from + kLongestGap);
+  brace = skip_json_blanks(near, from);
   if (brace == text.size()) return Gap::open;
   if (brace == near.size() || text[brace] != '{') return Gap::other;
   const std::size_t quote = skip_json_blanks(near, brace + 1);
@@ -37,6 +38,16 @@ EventRepair::Outcome EventRepair::take(ChromeParser& parser, std::string_view te
                                        wire::Quoting quoting, const EventSeparator& separator,
                                        std::size_t at, bool last) {
   using Next = Outcome::Next;
+  if (text[at] == '[') {
+    // A stray one: the array of events would end with it.
+    std::size_t brace = 0;
+    const Gap gap = gap_at(text, at + 1, brace);
+    if (gap == Gap::open && !last) return {Next::need_text, at};
+    if (gap == Gap::event) {
+      parser.rows().add_lost(IssueId::event_unreadable, at);
+      return {Next::read_on, brace};
+    }
+  }
   std::string_view window = text.substr(0, text.size() - at > kWindow ? at + kWindow : text.size());
   const std::size_t next_event = separator.next_event(window, at + 1);
   window = window.substr(0, next_event);
@@ -76,7 +87,7 @@ EventStart find_event_start(std::string_view text, std::size_t from) {
     comma = text.find(',', comma);
     if (comma == std::string_view::npos) return {false, text.size()};
     std::size_t brace = 0;
-    switch (gap_after(text, comma, brace)) {
+    switch (gap_at(text, comma + 1, brace)) {
       case Gap::event:
         return {true, brace};
       case Gap::open:
@@ -85,6 +96,15 @@ EventStart find_event_start(std::string_view text, std::size_t from) {
         break;
     }
   }
+}
+
+std::optional<EventStart> event_after_bracket(std::string_view text) {
+  const std::size_t comma = skip_json_blanks(text, 0);
+  if (comma == text.size()) return std::nullopt;
+  std::size_t brace = 0;
+  const Gap gap = gap_at(text, text[comma] == ',' ? comma + 1 : comma, brace);
+  if (gap == Gap::open) return std::nullopt;
+  return EventStart{gap == Gap::event, brace};
 }
 
 }  // namespace tbtrace::readers

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "readers/chrome/event_separator.h"
@@ -58,5 +59,9 @@ struct EventStart {
   std::size_t at = 0;
 };
 EventStart find_event_start(std::string_view text, std::size_t from);
+
+/// What follows the bracket that ended the array of events: where an event starts, if one does, so
+/// that the bracket was a stray one; nullopt if more text is needed to say.
+std::optional<EventStart> event_after_bracket(std::string_view text);
 
 }  // namespace tbtrace::readers

@@ -13,6 +13,13 @@ using wire::ScanEnd;
 
 bool may_hold_escapes(std::string_view text) { return text.find('\\') != std::string_view::npos; }
 
+/// Whether an array that ends at `end` took the end of the events: a member follows.
+bool comes_before_a_member(std::string_view text, std::size_t end) {
+  if (text[end] != ',') return false;
+  const std::size_t next = wire::skip_json_blanks(text, end + 1);
+  return next < text.size() && text[next] == '"';
+}
+
 bool ends_element(std::string_view text, std::size_t at) {
   return at < text.size() && (text[at] == ',' || text[at] == ']');
 }
@@ -130,6 +137,7 @@ ChromeParser::Progress ChromeParser::scan_some(std::string_view text, Quoting qu
     if (!is_json) rows_.note_layout();
     if (take_scanned(text, quoting, start, at, is_json)) continue;
     if (!is_json || text[start] == '{') return rejected;
+    if (text[start] == '[' && comes_before_a_member(text, at)) return rejected;
     rows_.add_no_event(start, at);
   }
 }
