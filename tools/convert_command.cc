@@ -11,6 +11,7 @@
 #include <tbtrace/convert.h>
 
 #include "command.h"
+#include "export_traces.h"
 #include "inputs.h"
 #include "options.h"
 #include "out_of_memory.h"
@@ -23,7 +24,8 @@ constexpr const char* kAbout =
     "Writes log directories from saved traces, for `tensorboard --logdir LOGDIR`: traces for the\n"
     "plugin torch-tb-profiler, and summaries that TensorBoard shows without a plugin.\n"
     "Inputs are files, directories that are searched for traces, and quoted globs. All traces of\n"
-    "one folder become one run, with one worker for each trace, so that ranks can be compared.\n";
+    "one folder become one run, with one worker for each trace, so that ranks can be compared.\n"
+    "With --to perfetto all inputs become one file in the format of that tool.\n";
 
 /// Adds the lines of a file, or of standard input; false if it cannot be read.
 bool add_lines(const std::string& path, std::vector<std::string>& inputs) {
@@ -184,6 +186,11 @@ std::string take_options(const OptionParser& parser, ConvertOptions& options) {
   if (standard.inputs.empty() && !any_list) return "name at least one input";
   if (standard.output.empty()) return "name the log directory with -o";
   if (standard.output == "-") return "a log directory cannot be written to standard output";
+  if (!parser.given("to")) {
+    if (std::string problem = problem_of_log_directory(standard.output); !problem.empty()) {
+      return problem;
+    }
+  }
   if (std::string problem = take_target(parser, options.log); !problem.empty()) return problem;
   if (parser.flag("skip-existing") && standard.overwrite) {
     return "--skip-existing and --overwrite exclude each other";
@@ -231,32 +238,50 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
   return exit_code_of(*conversion);
 }
 
+/// The inputs of the command line and of its list; an exit code if the list cannot be read.
+std::optional<int> add_listed(const OptionParser& parser, std::vector<std::string>& inputs) {
+  if (!parser.given("files-from")) return std::nullopt;
+  const std::string& list = parser.text("files-from");
+  if (!add_lines(list, inputs)) {
+    Console(parser.standard().console)
+        .error(subject_of(list), "cannot read this list of inputs; name another");
+    return kUnreadableInput;
+  }
+  if (inputs.empty()) return parser.wrong("--files-from lists no input");
+  return std::nullopt;
+}
+
 int run(const OptionParser& parser) {
+  StandardOptions standard = parser.standard();
+  if (const std::optional<ExportFormatRow> format = chosen_export(parser)) {
+    if (const auto code = add_listed(parser, standard.inputs)) return *code;
+    if (standard.inputs.empty()) return parser.wrong("name at least one input");
+    return export_traces(parser, *format, standard);
+  }
   ConvertOptions options;
   if (const std::string problem = take_options(parser, options); !problem.empty()) {
     return parser.wrong(problem);
   }
-  const StandardOptions& standard = parser.standard();
+  if (const auto code = add_listed(parser, standard.inputs)) return *code;
   Console console(standard.console);
-  std::vector<std::string> inputs = standard.inputs;
-  if (parser.given("files-from")) {
-    const std::string& list = parser.text("files-from");
-    if (!add_lines(list, inputs)) {
-      console.error(subject_of(list), "cannot read this list of inputs; name another");
-      return kUnreadableInput;
-    }
-  }
-  if (inputs.empty()) return parser.wrong("--files-from lists no input");
-  return convert(inputs, standard, options, parser.text("format") == "json", console);
+  return convert(standard.inputs, standard, options, parser.text("format") == "json", console);
+}
+
+Option to_option() {
+  Option option = {.name = "to",
+                   .value = "WHAT",
+                   .help =
+                       "plugin: traces for torch-tb-profiler; tensorboard: summaries as event "
+                       "files; perfetto: one file of its own format",
+                   .otherwise = "both",
+                   .choices = {"both", "plugin", "tensorboard"}};
+  for (const ExportFormatRow& row : export_formats()) option.choices.push_back(row.name);
+  return option;
 }
 
 std::vector<OptionGroup> own_options() {
   return {{"Log files",
-           {{.name = "to",
-             .value = "WHAT",
-             .help = "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
-             .otherwise = "both",
-             .choices = {"both", "plugin", "tensorboard"}},
+           {to_option(),
             {.name = "dialect",
              .value = "D",
              .help = "plugin, or kineto for Perfetto, HTA and others",
@@ -290,8 +315,8 @@ std::vector<OptionGroup> own_options() {
 Command convert_command() {
   return {
       .name = "convert",
-      .summary = "log directories for TensorBoard, one trace or a thousand",
-      .usage = "[OPTIONS] INPUT... -o LOGDIR",
+      .summary = "log directories for TensorBoard, one trace or a thousand; files for Perfetto",
+      .usage = "[OPTIONS] INPUT... -o LOGDIR|FILE",
       .about = kAbout,
       .options = own_options(),
       .examples =
@@ -304,7 +329,9 @@ Command convert_command() {
             "goes on where an earlier call was stopped, and says what became of each file"},
            {"tbtrace convert trace.json.gz -o logs --dialect kineto",
             "the trace for Perfetto, HolisticTraceAnalysis and TraceLens, mended where they need "
-            "it"}},
+            "it"},
+           {"tbtrace convert ranks/ -o job.pftrace --to perfetto",
+            "the ranks of a job in one file for Perfetto, smaller and faster to open than JSON"}},
       .inputs = Inputs::in_lists_too,
       .run = run,
   };

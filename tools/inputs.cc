@@ -217,7 +217,7 @@ Result<Trace> InputLoop::read(const std::string& path) {
     say_unread(path, trace.status());
     return trace;
   }
-  if (Status merged = trace->check_not_merged(); !merged.ok()) {
+  if (Status merged = trace->check_not_merged(); !rules_.takes_merged && !merged.ok()) {
     console_.error(subject, merged.message());
     return merged;
   }

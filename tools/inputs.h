@@ -68,6 +68,7 @@ struct InputRules {
   bool writes_files_each = false;   ///< the output is not one file
   bool issues_are_results = false;  ///< and so no warnings
   bool ranks_only = false;          ///< leaves out processes that are not ranks
+  bool takes_merged = false;        ///< merged timelines too, if they are named
   std::string_view counted = {};    ///< progress: how many are `added`
   RankChoice rank = {};
 };

@@ -17,6 +17,7 @@
 #include <tbtrace/flame_graph.h>
 #include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
+#include <tbtrace/trace_export.h>
 #include <tbtrace/views.h>
 
 #include "arguments.h"
@@ -200,6 +201,25 @@ void export_chrome_trace(const PythonTrace& self, nb::handle path, const std::st
   value_of(write_chrome_trace(*self.trace, place, options), place);
 }
 
+/// The format of this name, or that of files with the path's suffix.
+ExportFormat export_format(const std::optional<std::string>& name, std::string_view path) {
+  std::vector<std::string_view> names;
+  for (const ExportFormatRow& row : export_formats()) {
+    names.push_back(row.name);
+    const std::string suffix(row.suffix);
+    if (!name && (path.ends_with(suffix) || path.ends_with(suffix + ".gz"))) return row.format;
+  }
+  return export_formats()[choice("format", name.value_or(""), names)].format;
+}
+
+void export_as(const PythonTrace& self, nb::handle path, const std::optional<std::string>& format,
+               bool overwrite) {
+  const std::string place = output_path(path, "export()");
+  const ExportFormat chosen = export_format(format, place);
+  const nb::gil_scoped_release working;
+  value_of(export_trace(*self.trace, place, chosen, overwrite), place);
+}
+
 void export_stacks(const PythonTrace& self, nb::handle path, const std::string& metric,
                    bool overwrite) {
   need(kOperatorArguments, self, "export_stacks");
@@ -345,6 +365,15 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            nb::sig("def export_chrome_trace(self, path: str | os.PathLike[str], *, "
                    "dialect: typing.Literal['kineto', 'plugin'] = 'kineto', overwrite: bool = "
                    "False) -> None"))
+      .def("export", export_as, "path"_a, nb::kw_only(), "format"_a = nb::none(),
+           "overwrite"_a = false,
+           "Writes a file of another tool, gzip if the name ends in `.gz`: 'perfetto'. Without a\n"
+           "`format` the name says which: `.pftrace`. docs/exports.md says what each has. Raises\n"
+           "FileExistsError if the file is there, unless `overwrite`.\n\n"
+           "    trace.export(\"trace.pftrace\")",
+           nb::sig("def export(self, path: str | os.PathLike[str], *, "
+                   "format: typing.Literal['perfetto'] | None = None, overwrite: bool = False) "
+                   "-> None"))
       .def("export_stacks", export_stacks, "path"_a, "metric"_a = "self_cpu_time_total",
            nb::kw_only(), "overwrite"_a = false,
            "Writes the lines that `prof.export_stacks(path, metric)` writes, with times in us. "

@@ -284,6 +284,7 @@ class RemotePaths(unittest.TestCase):
             "to_parquet": trace.kernels().to_parquet,
             "export_chrome_trace": trace.export_chrome_trace,
             "export_stacks": trace.export_stacks,
+            "export": trace.export,
             "write_baseline": lambda url: tbtrace.write_baseline(url, trace),
         }.items():
             with self.subTest(what), self.assertRaisesRegex(ValueError, rf"^memory://out/x: {what}\(\) writes to a local path; copy"):

@@ -292,6 +292,14 @@ class Traces(unittest.TestCase):
         self.assertEqual((self.folder / "stacks.folded").read_text(), trace.flame_graph().folded())
         trace.export_chrome_trace(self.folder / "again.json.gz")
         self.assertEqual(len(tbtrace.read(self.folder / "again.json.gz")), len(trace))
+        tbtrace.read(path, arguments=tbtrace.ARGUMENT_GROUPS).export(self.folder / "trace.pftrace")
+        subprocess.run([PROGRAM, "convert", path, "--to", "perfetto", "-o", self.folder / "printed"], check=True, env=PLAIN)
+        self.assertEqual((self.folder / "trace.pftrace").read_bytes(), (self.folder / "printed").read_bytes())
+        trace.export(self.folder / "any.name", format="perfetto")
+        with self.assertRaises(ValueError):
+            trace.export(self.folder / "trace.csv")
+        with self.assertRaises(FileExistsError):
+            trace.export(self.folder / "trace.pftrace")
         stacks = tbtrace.read(TRACES / "perceptron_stacks.json.gz")
         stacks.export_stacks(self.folder / "stacks.txt")
         self.assertEqual((self.folder / "stacks.txt").read_text(), (TRACES / "perceptron_stacks.stacks.txt").read_text())

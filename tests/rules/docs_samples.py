@@ -6,7 +6,7 @@
 - A ```cpp block with `int main(` is a whole program and must compile; those with LibTorch's headers are the
   examples that the test examples.toolbox_page compares them with. Other blocks are pieces; tests/libtorch compiles
   those that record.
-- A ```console block of README.md and of docs/tour.md, questions.md, compare.md and toolbox.md whose first line starts
+- A ```console block of README.md and of docs/tour.md, questions.md, compare.md, toolbox.md and exports.md whose first line starts
   with `$ tbtrace` is run, command by command, in a folder that has examples/ and tests/. What a command prints (both streams)
   must be what stands under it; a line `...` stands for any number of lines, and trailing blanks do not count.
   A flame graph that they write is the one in docs/pictures/. In
@@ -173,7 +173,7 @@ def main():
     root = options.root.resolve()
 
     readme = root / "README.md"
-    with_output = [readme, *(root / f"docs/{name}.md" for name in ("tour", "questions", "compare", "toolbox"))]
+    with_output = [readme, *(root / f"docs/{name}.md" for name in ("tour", "questions", "compare", "toolbox", "exports"))]
     pages = sorted((root / "docs").rglob("*.md"))
     if readme.exists():
         pages.append(readme)

@@ -29,7 +29,7 @@ OWNER = {
     "model.h": "analyses/model", "lines.h": "analyses/modules",
     "checks.h": "analyses/checks", "diff.h": "analyses/changes", "findings.h": "analyses/findings", "summary.h": "analyses/summary",
     "compat.h": "analyses/compat", "summary_writer.h": "writers/events",
-    "partial.h": "partials", "memory_snapshot.h": "snapshots", "convert.h": "chrome/rows", "slice.h": "chrome/rows", "repair.h": "chrome/repair", "replay_program.h": "writers/replay", "anonymise.h": "chrome/anonymise", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
+    "partial.h": "partials", "memory_snapshot.h": "snapshots", "convert.h": "chrome/rows", "trace_export.h": "writers/exports", "slice.h": "chrome/rows", "repair.h": "chrome/repair", "replay_program.h": "writers/replay", "anonymise.h": "chrome/anonymise", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
     "jobs.h": "jobs/sets", "merge.h": "jobs/merge", "collectives.h": "jobs/collectives", "clocks.h": "jobs/clocks",
     "job_analysis.h": "jobs/waits", "stragglers.h": "analyses/findings",
     "capabilities.h": "live", "recover.h": "live", "profiler.h": "libtorch/record", "ranges.h": "libtorch/record", "training_loop.h": "libtorch/record", "summary_tensor.h": "libtorch/record",

@@ -19,14 +19,15 @@ constexpr std::size_t kMostBefore = 64;
 
 class FlowSearch {
  public:
-  FlowSearch(const Trace& trace, const Timeline& timeline, std::span<const EventId> events)
+  FlowSearch(const Trace& trace, const std::vector<TimelineTrack>& tracks,
+             std::span<const EventId> events)
       : trace_(trace), events_(events), of_track_(trace.tracks().size()) {
     range_.resize(trace.events().size(), kNone);
     for (std::size_t range = 0; range < events.size(); ++range) {
       range_[index(events[range])] = static_cast<std::uint32_t>(range);
     }
     std::size_t range = 0;
-    for (const TimelineTrack& track : timeline.tracks) {
+    for (const TimelineTrack& track : tracks) {
       if (track.ranges == 0) continue;  // it may be no track of the trace
       const std::size_t begin = range;
       while (range < events.size() && trace.events().track(events[range]) == track.id) ++range;
@@ -110,10 +111,11 @@ class FlowSearch {
 
 }  // namespace
 
-std::vector<TimelineFlows> timeline_flows(const Trace& trace, const Timeline& timeline,
+std::vector<TimelineFlows> timeline_flows(const Trace& trace,
+                                          const std::vector<TimelineTrack>& tracks,
                                           std::span<const EventId> events) {
   std::vector<TimelineFlows> flows;
-  const FlowSearch search(trace, timeline, events);
+  const FlowSearch search(trace, tracks, events);
   flows.push_back({"launch", search.launches()});
   flows.push_back({"forward_backward", search.forward_backward()});
   std::erase_if(flows, [](const TimelineFlows& of) { return of.flows.empty(); });

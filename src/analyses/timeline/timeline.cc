@@ -12,37 +12,6 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// All events, by track of the timeline, then by start, then the longer first.
-std::vector<EventId> drawing_order(const Trace& trace, const std::vector<TimelineTrack>& tracks) {
-  const Events& events = trace.events();
-  std::vector<std::size_t> next(trace.tracks().size());
-  std::size_t sum = 0;
-  for (const TimelineTrack& track : tracks) {
-    if (track.ranges == 0) continue;
-    next[index(track.id)] = sum;
-    sum += track.ranges;
-  }
-  std::vector<EventId> order(sum);
-  for (const EventId event : trace.by_start()) order[next[index(events.track(event))]++] = event;
-  const auto is_longer = [&](EventId one, EventId other) {
-    return events.duration_ns(one) > events.duration_ns(other);
-  };
-  std::size_t begin = 0;
-  for (const TimelineTrack& track : tracks) {
-    const std::size_t behind = begin + track.ranges;
-    while (begin < behind) {
-      std::size_t end = begin + 1;
-      while (end < behind && events.start_ns(order[end]) == events.start_ns(order[begin])) ++end;
-      if (end > begin + 1) {
-        std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                         order.begin() + static_cast<std::ptrdiff_t>(end), is_longer);
-      }
-      begin = end;
-    }
-  }
-  return order;
-}
-
 bool touches(const TimelinePart& part, std::int64_t start_ns, std::int64_t end_ns) {
   return start_ns < part.to_ns && (end_ns > part.from_ns || start_ns >= part.from_ns);
 }
@@ -191,6 +160,36 @@ void add_extent(const Trace& trace, Timeline& timeline) {
 
 }  // namespace
 
+std::vector<EventId> drawing_order(const Trace& trace, const std::vector<TimelineTrack>& tracks) {
+  const Events& events = trace.events();
+  std::vector<std::size_t> next(trace.tracks().size());
+  std::size_t sum = 0;
+  for (const TimelineTrack& track : tracks) {
+    if (track.ranges == 0) continue;
+    next[index(track.id)] = sum;
+    sum += track.ranges;
+  }
+  std::vector<EventId> order(sum);
+  for (const EventId event : trace.by_start()) order[next[index(events.track(event))]++] = event;
+  const auto is_longer = [&](EventId one, EventId other) {
+    return events.duration_ns(one) > events.duration_ns(other);
+  };
+  std::size_t begin = 0;
+  for (const TimelineTrack& track : tracks) {
+    const std::size_t behind = begin + track.ranges;
+    while (begin < behind) {
+      std::size_t end = begin + 1;
+      while (end < behind && events.start_ns(order[end]) == events.start_ns(order[begin])) ++end;
+      if (end > begin + 1) {
+        std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                         order.begin() + static_cast<std::ptrdiff_t>(end), is_longer);
+      }
+      begin = end;
+    }
+  }
+  return order;
+}
+
 std::vector<std::uint32_t> longest_ranges(const Column<std::int64_t>& durations_ns,
                                           std::size_t count) {
   std::vector<std::uint32_t> kept(durations_ns.size());
@@ -222,7 +221,7 @@ Timeline timeline(const Trace& trace, const TimelineOptions& options) {
   for (const Category& category : trace.categories()) {
     made.categories.push_back({std::string(trace.string(category.name)), category.kind});
   }
-  made.flows = timeline_flows(trace, made, events);
+  made.flows = timeline_flows(trace, made.tracks, events);
   for (const Step& step : trace.steps()) {
     made.steps.push_back({step.number, since_start(trace, trace.events().start_ns(step.event)),
                           since_start(trace, trace.events().end_ns(step.event))});

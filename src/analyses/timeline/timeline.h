@@ -16,22 +16,12 @@
 
 #include "analyses/timeline/arguments.h"
 #include "analyses/timeline/counters.h"
+#include "analyses/timeline/flows.h"
 #include "analyses/timeline/marks.h"
 #include "analyses/timeline/tracks.h"
 #include "base/column.h"
 
 namespace tbtrace::analyses {
-
-/// From one range to another, by their numbers in the timeline.
-struct TimelineFlow {
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
-};
-
-struct TimelineFlows {
-  const char* kind = "";            ///< `launch`, `forward_backward`
-  std::vector<TimelineFlow> flows;  ///< by `from`
-};
 
 struct TimelineStep {
   std::int64_t number = 0;
@@ -94,6 +84,10 @@ struct TimelineOptions {
 };
 
 Timeline timeline(const Trace& trace, const TimelineOptions& options = {});
+
+/// All ranges: by track, then by start, then the longer first. `tracks`: as timeline_tracks() gives
+/// them.
+std::vector<EventId> drawing_order(const Trace& trace, const std::vector<TimelineTrack>& tracks);
 
 /// The longest ranges, the earlier one of equal ones: their numbers, ascending.
 std::vector<std::uint32_t> longest_ranges(const Column<std::int64_t>& durations_ns,

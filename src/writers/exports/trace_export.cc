@@ -1,0 +1,83 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <tbtrace/trace_export.h>
+
+#include "io/sink.h"
+#include "io/text_sink.h"
+#include "writers/exports/exported_trace.h"
+#include "writers/exports/formats.h"
+
+namespace tbtrace {
+namespace {
+
+/// Counts the bytes on their way.
+class CountingSink final : public io::ByteSink {
+ public:
+  explicit CountingSink(std::unique_ptr<io::ByteSink> sink) : sink_(std::move(sink)) {}
+  Status write(std::string_view bytes) override {
+    bytes_ += bytes.size();
+    return sink_->write(bytes);
+  }
+  Status close() override { return sink_->close(); }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<io::ByteSink> sink_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+struct TraceExport::Parts {
+  Parts(std::unique_ptr<io::ByteSink> output, std::unique_ptr<writers::Exporter> made)
+      : sink(std::move(output)), out(sink), exporter(std::move(made)) {}
+
+  CountingSink sink;
+  io::TextSink out;
+  std::unique_ptr<writers::Exporter> exporter;
+  ExportReport report;
+};
+
+TraceExport::TraceExport(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+TraceExport::TraceExport(TraceExport&&) noexcept = default;
+TraceExport& TraceExport::operator=(TraceExport&&) noexcept = default;
+TraceExport::~TraceExport() = default;
+
+Result<TraceExport> TraceExport::create(const std::string& path, ExportFormat format,
+                                        bool overwrite) {
+  auto output = io::open_output(path, {.overwrite = overwrite});
+  if (!output.ok()) return output.status();
+  return TraceExport(std::make_unique<Parts>(*std::move(output), writers::make_exporter(format)));
+}
+
+Status TraceExport::add(const Trace& trace, const std::string& name) {
+  const writers::ExportedTrace exported(trace, name);
+  if (Status added = parts_->exporter->add(exported, parts_->out, parts_->report); !added.ok()) {
+    return added;
+  }
+  ++parts_->report.traces;
+  // Says whether writing has failed.
+  return parts_->out.flow() ? Status() : parts_->out.finish();
+}
+
+Result<ExportReport> TraceExport::finish() {
+  if (Status ended = parts_->exporter->finish(parts_->out, parts_->report); !ended.ok()) {
+    return ended;
+  }
+  if (Status written = parts_->out.finish(); !written.ok()) return written;
+  if (Status closed = parts_->sink.close(); !closed.ok()) return closed;
+  parts_->report.bytes = parts_->sink.bytes();
+  return std::move(parts_->report);
+}
+
+Result<ExportReport> export_trace(const Trace& trace, const std::string& path, ExportFormat format,
+                                  bool overwrite) {
+  auto file = TraceExport::create(path, format, overwrite);
+  if (!file.ok()) return file.status();
+  if (Status added = file->add(trace, {}); !added.ok()) return added;
+  return file->finish();
+}
+
+}  // namespace tbtrace

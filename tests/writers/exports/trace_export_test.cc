@@ -1,0 +1,100 @@
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <tbtrace/trace_export.h>
+
+#include "fixtures/scratch_folder.h"
+#include "fixtures/trace_rows.h"
+#include "fixtures/whole_file.h"
+#include "trace/trace_builder.h"
+
+namespace tbtrace {
+namespace {
+
+Trace small_trace() {
+  TraceBuilder builder;
+  fixtures::add(builder, {.name = "op", .start = 0, .duration = 100});
+  fixtures::add(
+      builder,
+      {.category = "kernel", .name = "k", .start = 10, .duration = 5, .thread = 7, .process = 0});
+  return fixtures::finished(builder);
+}
+
+TEST(TraceExportTest, FormatsHaveNamesAndSuffixesOfTheirOwn) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> suffixes;
+  for (const ExportFormatRow& row : export_formats()) {
+    EXPECT_TRUE(names.insert(row.name).second);
+    EXPECT_TRUE(suffixes.insert(row.suffix).second);
+    EXPECT_TRUE(row.suffix.starts_with('.'));
+    EXPECT_FALSE(row.summary.empty());
+  }
+}
+
+TEST(TraceExportTest, WritesEveryFormatTheSameEachTime) {
+  const fixtures::ScratchFolder folder;
+  const Trace trace = small_trace();
+  for (const ExportFormatRow& row : export_formats()) {
+    const std::string path = folder.path("trace" + std::string(row.suffix));
+    const Result<ExportReport> report = export_trace(trace, path, row.format);
+    ASSERT_TRUE(report.ok()) << row.name;
+    EXPECT_EQ(report->traces, 1U) << row.name;
+    const std::string first = fixtures::read_whole_file(path);
+    EXPECT_FALSE(first.empty()) << row.name;
+    ASSERT_TRUE(export_trace(trace, path, row.format, true).ok()) << row.name;
+    EXPECT_EQ(fixtures::read_whole_file(path), first) << row.name;
+  }
+}
+
+TEST(TraceExportTest, KeepsAnExistingFile) {
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("a.pftrace");
+  ASSERT_TRUE(export_trace(small_trace(), path, ExportFormat::perfetto).ok());
+  const Result<ExportReport> again = export_trace(small_trace(), path, ExportFormat::perfetto);
+  EXPECT_EQ(again.status().code(), StatusCode::output_exists);
+}
+
+TEST(TraceExportTest, LeavesNoFileUnlessItIsFinished) {
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("a.pftrace");
+  {
+    Result<TraceExport> file = TraceExport::create(path, ExportFormat::perfetto);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->add(small_trace(), "").ok());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(TraceExportTest, AddsTracesOneAfterTheOther) {
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("a.pftrace");
+  Result<TraceExport> file = TraceExport::create(path, ExportFormat::perfetto);
+  ASSERT_TRUE(file.ok());
+  for (const char* const rank : {"rank 0", "rank 1"}) {
+    const Trace trace = small_trace();  // gone before the next
+    ASSERT_TRUE(file->add(trace, rank).ok());
+  }
+  const Result<ExportReport> report = file->finish();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->traces, 2U);
+  EXPECT_EQ(report->ranges, 4U);
+  const std::string text = fixtures::read_whole_file(path);
+  EXPECT_NE(text.find("rank 0: "), std::string::npos);
+  EXPECT_NE(text.find("rank 1: "), std::string::npos);
+}
+
+TEST(TraceExportTest, CompressesWhatEndsInGz) {
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("a.pftrace.gz");
+  const Result<ExportReport> report = export_trace(small_trace(), path, ExportFormat::perfetto);
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(fixtures::read_whole_file(path).starts_with("\x1f\x8b"));
+}
+
+}  // namespace
+}  // namespace tbtrace
