@@ -79,8 +79,8 @@ class ExportRun {
     if (!report.ok()) return report.status();
     const std::string subject =
         output_of(standard_) == "-" ? "standard output" : output_of(standard_);
-    std::string text =
-        "has " + counted(report->ranges, "range") + ", " + counted(report->flows, "flow");
+    std::string text = "has " + counted(report->ranges, "range");
+    if (report->flows > 0) text += ", " + counted(report->flows, "flow");
     if (report->instants > 0) text += ", " + counted(report->instants, "instant");
     if (report->counter_values > 0) {
       text += ", " + counted(report->counter_values, "counter value");

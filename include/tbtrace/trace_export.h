@@ -18,7 +18,8 @@
 namespace TBTRACE_EXPORT tbtrace {
 
 enum class ExportFormat : std::uint8_t {
-  perfetto,  ///< Perfetto's track events, a protobuf
+  perfetto,    ///< Perfetto's track events, a protobuf
+  speedscope,  ///< speedscope's own JSON
 };
 
 /// One row of the list of formats.

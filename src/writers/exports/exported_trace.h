@@ -2,6 +2,7 @@
 // drawn, its counters. Refers to the trace. Immutable after construction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/timeline/tracks.h"
+#include "base/bounded_sum.h"
 
 namespace tbtrace::writers {
 
@@ -31,6 +33,11 @@ std::vector<ExportedCounter> exported_counters(const Trace& trace);
 
 struct ExportedTrace {
   ExportedTrace(const Trace& of, std::string_view called);
+
+  /// From the earliest time to this one.
+  std::int64_t since_first(std::int64_t time_ns) const {
+    return std::max<std::int64_t>(0, bounded(WideInteger{time_ns} - first_ns));
+  }
 
   const Trace& trace;
   std::string name;    ///< `rank 3`, may be empty

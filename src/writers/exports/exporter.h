@@ -26,5 +26,6 @@ class Exporter {
 };
 
 std::unique_ptr<Exporter> perfetto_exporter();
+std::unique_ptr<Exporter> speedscope_exporter();
 
 }  // namespace tbtrace::writers

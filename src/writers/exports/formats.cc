@@ -17,6 +17,11 @@ constexpr std::array kFormats = {
             .suffix = ".pftrace",
             .summary = "for ui.perfetto.dev and trace_processor, without the limits of its JSON"},
            writers::perfetto_exporter},
+    Format{{.format = ExportFormat::speedscope,
+            .name = "speedscope",
+            .suffix = ".speedscope.json",
+            .summary = "for speedscope.app: flame graphs of each thread and stream"},
+           writers::speedscope_exporter},
 };
 
 constexpr auto kRows = [] {

@@ -67,8 +67,7 @@ class Part {
 
  private:
   std::uint64_t time(std::int64_t time_ns) const {
-    return static_cast<std::uint64_t>(
-        std::max<WideInteger>(0, WideInteger{time_ns} - exported_.first_ns));
+    return static_cast<std::uint64_t>(exported_.since_first(time_ns));
   }
 
   void find_flows() {

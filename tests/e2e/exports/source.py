@@ -27,7 +27,7 @@ class Source:
         self.by_name = collections.Counter()  # (name, "count" or "time")
         self.by_track = collections.Counter()  # (file, process, thread, "count" or "time")
         self.arguments = collections.Counter()
-        self.flows = self.ranges = self.memory = self.instants = 0
+        self.flows = self.ranges = self.memory = self.instants = self.device_time = 0
         self.counters = collections.Counter()
         for number, path in enumerate(paths):
             self.add(number, read(path))
@@ -41,6 +41,8 @@ class Source:
             elif event["ph"] == "X":
                 duration = max(0, nanoseconds(event.get("dur", 0)))
                 self.ranges += 1
+                if event.get("cat", "").lower() in KERNELS | COPIES:
+                    self.device_time += duration
                 track = (number, str(event["pid"]), str(event["tid"]))
                 for key in ((event["name"],), track):
                     table = self.by_name if len(key) == 1 else self.by_track

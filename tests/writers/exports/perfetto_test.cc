@@ -12,12 +12,11 @@
 #include <tbtrace/trace_export.h>
 
 #include "base/utf8.h"
+#include "fixtures/exported_file.h"
 #include "fixtures/hostile_names.h"
 #include "fixtures/proto_fields.h"
 #include "fixtures/read_text.h"
-#include "fixtures/scratch_folder.h"
 #include "fixtures/trace_rows.h"
-#include "fixtures/whole_file.h"
 #include "trace/trace_builder.h"
 #include "writers/exports/perfetto_fields.h"
 
@@ -82,11 +81,8 @@ struct Exported {
 };
 
 Exported exported(const Trace& trace) {
-  const fixtures::ScratchFolder folder;
-  const std::string path = folder.path("a.pftrace");
-  const Result<ExportReport> report = export_trace(trace, path, ExportFormat::perfetto);
-  EXPECT_TRUE(report.ok());
-  return {File(fixtures::read_whole_file(path)), report.ok() ? *report : ExportReport{}};
+  fixtures::ExportedFile made = fixtures::exported_file(trace, ExportFormat::perfetto);
+  return {File(std::move(made.text)), std::move(made.report)};
 }
 
 TEST(PerfettoTest, HasRangesAsPairsWithTimesFromTheFirst) {
