@@ -27,7 +27,8 @@ constexpr const char* kAbout =
     "in paths and functions. Texts in arguments and members that torch does not write are left "
     "out.\n"
     "Times, ids, shapes, types and all other numbers stay, so every table has the same figures.\n"
-    "Numbers in names stay, too. Look at the result before you give it away.\n";
+    "Numbers in names stay, too, and so do names made of public words. Look at the result before\n"
+    "you give it away.\n";
 
 constexpr std::size_t kLeastKey = 16;
 
@@ -43,7 +44,10 @@ std::optional<std::string> bytes_of(const std::string& path, std::size_t most) {
 
 int report_check(const std::string& input, const AnonymiseReport& report, Console& console) {
   if (report.names.empty() && report.arguments_left_out == 0 && report.members_left_out == 0) {
-    console.message(input, "nothing in it looks like a name, a path, an address or a token");
+    console.message(
+        input,
+        "tbtrace anonymise would change nothing in it; numbers, and names of public words "
+        "only, are not found: look at it before you give it away");
     return kDone;
   }
   constexpr std::size_t kShown = 10;
@@ -182,12 +186,12 @@ Command anonymise_command() {
                      .help = "writes what was replaced by what as JSON; keep it to yourself",
                      .takes_path = true},
                     {.name = "check",
-                     .help = "writes nothing; exit code 1 if something in a trace looks like a "
-                             "name, a path, an address or a token"}}}},
+                     .help = "writes nothing; exit code 1 if a trace has something that would be "
+                             "replaced or left out"}}}},
       .examples = {{"tbtrace anonymise trace.json.gz -o public.json.gz", "one trace"},
                    {"tbtrace anonymise rank*.json.gz -o public --key-file job.key",
                     "all ranks of a job, with the same names, into a directory"},
-                   {"tbtrace anonymise --check public.json.gz", "what is still there"}},
+                   {"tbtrace anonymise --check public.json.gz", "what would be replaced"}},
       .inputs = Inputs::needed,
       .run = run,
   };
