@@ -189,7 +189,8 @@ class Anonymised(unittest.TestCase):
     def test_devices_keep_their_peaks(self):
         for name in ("NVIDIA GeForce RTX 4090", "NVIDIA A100 80GB PCIe", "NVIDIA H100 PCIe", "NVIDIA GH200 480GB",
                      "NVIDIA RTX 6000 Ada Generation", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition",
-                     "NVIDIA Thor", "Tesla T4", "Tesla V100-DGXS-32GB", "Zebra H100 PCIe lion"):
+                     "NVIDIA Thor", "Tesla T4", "Tesla V100-DGXS-32GB", "Zebra H100 PCIe lion",
+                     "NVIDIA H100 80GB HBM3 MIG 1g.10gb", "NVIDIA GeForce RTX 4090 Laptop GPU"):
             path = self.folder / "device.json"
             launch = {"External id": 1, "correlation": 1}
             matrices = {"Input Dims": [[1024, 1024], [1024, 1024]], "Input type": ["float", "float"]}

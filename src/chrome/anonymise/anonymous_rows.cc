@@ -184,10 +184,13 @@ std::string text_of(std::string_view json) {
 }
 
 /// The name of a device without words that are not public, except those by which its peaks are
-/// known.
+/// known. A name whose peaks are not known may not become one whose peaks are.
 std::string device_name(std::string_view name, AnonymousTexts& texts) {
   const analyses::DevicePeaks* const peaks = analyses::device_peaks(name);
-  if (peaks == nullptr) return texts.of(name, Kind::words);
+  if (peaks == nullptr) {
+    const std::string& replaced = texts.of(name, Kind::words);
+    return analyses::device_peaks(replaced) == nullptr ? replaced : "device";
+  }
   const std::size_t start = name.find(peaks->name);
   std::string result = texts.of(name.substr(0, start), Kind::words);
   result += peaks->name;

