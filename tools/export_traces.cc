@@ -90,7 +90,7 @@ class ExportRun {
     if (subject.ends_with(".gz")) text += " before compression";
     console_.message(subject, text);
     for (const auto& [what, count] : report->left_out) {
-      console_.message(subject, "left out: " + grouped(count) + " " + what);
+      console_.message(subject, "left out: " + what + " (" + grouped(count) + ")");
     }
     return {};
   }

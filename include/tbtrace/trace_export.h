@@ -20,6 +20,7 @@ namespace TBTRACE_EXPORT tbtrace {
 enum class ExportFormat : std::uint8_t {
   perfetto,    ///< Perfetto's track events, a protobuf
   speedscope,  ///< speedscope's own JSON
+  pprof,       ///< pprof's profile.proto, always gzip
 };
 
 /// One row of the list of formats.

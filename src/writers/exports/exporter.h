@@ -27,5 +27,6 @@ class Exporter {
 
 std::unique_ptr<Exporter> perfetto_exporter();
 std::unique_ptr<Exporter> speedscope_exporter();
+std::unique_ptr<Exporter> pprof_exporter();
 
 }  // namespace tbtrace::writers

@@ -1,5 +1,6 @@
 #include "writers/exports/formats.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -9,6 +10,7 @@ namespace {
 struct Format {
   ExportFormatRow row;
   std::unique_ptr<writers::Exporter> (*make)();
+  bool is_compressed = false;  // whatever the file is called
 };
 
 constexpr std::array kFormats = {
@@ -22,6 +24,12 @@ constexpr std::array kFormats = {
             .suffix = ".speedscope.json",
             .summary = "for speedscope.app: flame graphs of each thread and stream"},
            writers::speedscope_exporter},
+    Format{{.format = ExportFormat::pprof,
+            .name = "pprof",
+            .suffix = ".pb.gz",
+            .summary = "for pprof and Pyroscope: stacks with times and labels, to compare"},
+           writers::pprof_exporter,
+           true},
 };
 
 constexpr auto kRows = [] {
@@ -36,12 +44,17 @@ std::span<const ExportFormatRow> export_formats() { return kRows; }
 
 namespace writers {
 
-std::unique_ptr<Exporter> make_exporter(ExportFormat format) {
-  for (const Format& each : kFormats) {
-    if (each.row.format == format) return each.make();
-  }
-  return nullptr;
+namespace {
+
+const Format& row_of(ExportFormat format) {
+  return *std::ranges::find(kFormats, format, [](const Format& each) { return each.row.format; });
 }
+
+}  // namespace
+
+std::unique_ptr<Exporter> make_exporter(ExportFormat format) { return row_of(format).make(); }
+
+bool is_always_compressed(ExportFormat format) { return row_of(format).is_compressed; }
 
 }  // namespace writers
 }  // namespace tbtrace

@@ -11,4 +11,7 @@ namespace tbtrace::writers {
 
 std::unique_ptr<Exporter> make_exporter(ExportFormat format);
 
+/// Whether the format asks for gzip, whatever a file is called.
+bool is_always_compressed(ExportFormat format);
+
 }  // namespace tbtrace::writers

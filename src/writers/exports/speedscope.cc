@@ -2,6 +2,7 @@
 // there are too many for its page, as sums by stack; and device time by the stack on the host.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,7 +11,6 @@
 
 #include <tbtrace/flame_graph.h>
 
-#include "wire/json_emitter.h"
 #include "wire/json_text.h"
 #include "writers/exports/exporter.h"
 #include "writers/exports/frame_names.h"

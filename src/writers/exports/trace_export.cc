@@ -49,7 +49,11 @@ Result<TraceExport> TraceExport::create(const std::string& path, ExportFormat fo
                                         bool overwrite) {
   auto output = io::open_output(path, {.overwrite = overwrite});
   if (!output.ok()) return output.status();
-  return TraceExport(std::make_unique<Parts>(*std::move(output), writers::make_exporter(format)));
+  std::unique_ptr<io::ByteSink> sink = *std::move(output);
+  if (writers::is_always_compressed(format) && !path.ends_with(".gz")) {
+    sink = io::gzip_sink(std::move(sink));
+  }
+  return TraceExport(std::make_unique<Parts>(std::move(sink), writers::make_exporter(format)));
 }
 
 Status TraceExport::add(const Trace& trace, const std::string& name) {

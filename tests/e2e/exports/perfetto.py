@@ -9,16 +9,17 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
 
-def trace_class():
+def message_class(file, name):
+    """A message of a .proto of this folder."""
     with tempfile.TemporaryDirectory() as scratch:
         described = pathlib.Path(scratch) / "set"
         folder = pathlib.Path(__file__).parent
-        subprocess.run(["protoc", f"--proto_path={folder}", f"--descriptor_set_out={described}", "perfetto.proto"], check=True)
+        subprocess.run(["protoc", f"--proto_path={folder}", f"--descriptor_set_out={described}", file], check=True)
         files = descriptor_pb2.FileDescriptorSet.FromString(described.read_bytes())
     pool = descriptor_pool.DescriptorPool()
-    for file in files.file:
-        pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("perfetto.Trace"))
+    for each in files.file:
+        pool.Add(each)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
 
 
 class Decoded:
