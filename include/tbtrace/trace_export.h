@@ -21,6 +21,7 @@ enum class ExportFormat : std::uint8_t {
   perfetto,    ///< Perfetto's track events, a protobuf
   speedscope,  ///< speedscope's own JSON
   pprof,       ///< pprof's profile.proto, always gzip
+  firefox,     ///< Firefox profiler's Gecko format
 };
 
 /// One row of the list of formats.

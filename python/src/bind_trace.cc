@@ -369,15 +369,16 @@ void add_tables(nb::class_<PythonTrace>& trace) {
           "export", export_as, "path"_a, nb::kw_only(), "format"_a = nb::none(),
           "overwrite"_a = false,
           "Writes a file of another tool, gzip if the name ends in `.gz`: 'perfetto',\n"
-          "'speedscope' or 'pprof'. Without a `format` the name says which: `.pftrace`,\n"
-          "`.speedscope.json`, `.pb.gz`. docs/exports.md says what each has. Raises\n"
+          "'speedscope', 'pprof' or 'firefox'. Without a `format` the name says which: "
+          "`.pftrace`,\n"
+          "`.speedscope.json`, `.pb.gz`, `.gecko.json`. docs/exports.md says what each has. "
+          "Raises\n"
           "FileExistsError if the file is there, unless `overwrite`.\n\n"
           "    trace.export(\"trace.pftrace\")",
           nb::sig(
               "def export(self, path: str | os.PathLike[str], *, "
-              "format: typing.Literal['perfetto', 'speedscope', 'pprof'] | None = None, overwrite: "
-              "bool = False) "
-              "-> None"))
+              "format: typing.Literal['perfetto', 'speedscope', 'pprof', 'firefox'] | None = None, "
+              "overwrite: bool = False) -> None"))
       .def("export_stacks", export_stacks, "path"_a, "metric"_a = "self_cpu_time_total",
            nb::kw_only(), "overwrite"_a = false,
            "Writes the lines that `prof.export_stacks(path, metric)` writes, with times in us. "

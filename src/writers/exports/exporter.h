@@ -28,5 +28,6 @@ class Exporter {
 std::unique_ptr<Exporter> perfetto_exporter();
 std::unique_ptr<Exporter> speedscope_exporter();
 std::unique_ptr<Exporter> pprof_exporter();
+std::unique_ptr<Exporter> firefox_exporter();
 
 }  // namespace tbtrace::writers

