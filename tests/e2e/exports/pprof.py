@@ -23,7 +23,7 @@ def check(report, where, source, path, message):
         if len(labels) != len(sample.label) or len(labels & {"thread", "stream"}) != 1:
             report(False, f"{where}: labels {labels}")
     if source:
-        more = {name: count for name, count in counts.items() if count > source.by_name[name or "[unnamed]", "count"]}
+        more = {name: count for name, count in counts.items() if count > source.by_name["" if name == "[unnamed]" else name, "count"]}
         report(not more, f"{where}: more often than in the source: {more}")
         report(device == source.device_time or not source.device_time,
                f"{where}: {device} ns of device time, {source.device_time} in the source")
