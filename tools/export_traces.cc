@@ -57,6 +57,13 @@ class ExportRun {
   }
 
   Status add(const Trace& trace, const std::string& path) {
+    std::error_code error;
+    if (std::filesystem::equivalent(path, output_of(standard_), error)) {
+      loop_.stop();
+      return {StatusCode::invalid_argument,
+              "is the output as well, which has less in it than the recording; name another file "
+              "with -o"};
+    }
     if (!file_) {
       auto created = TraceExport::create(output_of(standard_), format_.format, standard_.overwrite);
       if (!created.ok()) {

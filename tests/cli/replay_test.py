@@ -89,6 +89,26 @@ class Replay(unittest.TestCase):
         run = subprocess.run([TORCH, self.folder / "all.py"], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stdout[-300:] + run.stderr)
 
+    def test_replays_of_some_inputs_go_on_after_others_that_cannot_run(self):
+        if not TORCH:
+            self.skipTest("needs a Python with torch")
+        types = ["float", "long int", "Scalar", "Scalar", "Scalar"]
+        bad, good = ({**self.op("aten::embedding", **{"Input Dims": [weight, [7], [], [], []], "Input type": types,
+                                                      "Concrete Inputs": ["", "", "-1", "False", "False"]}), "ts": at}
+                     for at, weight in ((1, [5, 8, 2]), (9, [5, 8])))
+        made = replay(self.trace([bad, good]), "--operator", "aten::embedding", "-o", self.folder / "op.py")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        run = subprocess.run([TORCH, self.folder / "op.py", "--repeats", "1"], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertRegex(run.stdout, r"(?m)^ +- .*\n +cannot run: ")
+        self.assertRegex(run.stdout, r"(?m)^ +[\d.]+ .*\[5, 8\].*\n +values of `indices` are not recorded$")
+
+    def test_replayed_calls_within_calls_count_once(self):
+        types = {"Input Dims": [[2]], "Input type": ["float"]}
+        inner = {**self.op("aten::to", **types), "ts": 2, "dur": 1}
+        written = values_of(replay(self.trace([self.op("aten::to", **types), inner]), "--operator", "aten::to").stdout)
+        self.assertEqual([call["calls"] for call in written["CALLS"]], [1])
+
     def test_replayed_device_work_counts_where_there_is_some(self):
         written = values_of(replay(ROOT / "tests/data/gpu_step.json", "--operator", "aten::linear").stdout)
         self.assertEqual(written["DEVICE"], "cuda")

@@ -36,14 +36,19 @@ std::vector<BatchWait> find_batch_waits(const Trace& trace, const BusyThreads& t
     const std::int64_t least =
         std::min(duration(*std::ranges::min_element(of_thread, {}, duration)), kLongestTaking);
     EventId before = EventId::none;
+    bool is_unclear = false;
     for (const EventId range : of_thread) {
-      if (duration(range) <= 2 * least + kAnyway) continue;
+      if (duration(range) <= 2 * least + kAnyway) {
+        is_unclear = true;
+        continue;
+      }
       // A short wait after a long time without one: the processes had nothing to do meanwhile.
       const bool were_busy =
           before != EventId::none &&
           duration(range) - least >= (events.end_ns(range) - events.end_ns(before)) / 10;
-      waits.push_back({range, were_busy ? before : EventId::none});
+      waits.push_back({range, were_busy ? before : EventId::none, were_busy && is_unclear});
       before = range;
+      is_unclear = false;
     }
   }
   return waits;

@@ -17,6 +17,9 @@ struct BatchWait {
   /// The wait before, if the processes were busy between the two: then the time from its end to the
   /// end of this one is what they took for the batches, whatever the thread does.
   EventId before = EventId::none;
+  /// Batches were there without a wait since the one before: made together, as several processes
+  /// do, or while the thread did something else; then the processes may have rested.
+  bool is_unclear = false;
 };
 
 /// Of threads that run steps; by thread, then by time.

@@ -28,8 +28,12 @@ std::vector<bool> threads_of(const Trace& trace, const PathSteps& steps) {
 /// Collects points and edges; what a thread does is a chain of its points.
 class GraphBuilder {
  public:
-  GraphBuilder(const Trace& trace, const PathSteps& steps, PathGraph& graph)
-      : trace_(trace), events_(trace.events()), steps_(steps), graph_(graph) {
+  GraphBuilder(const Trace& trace, const PathSteps& steps, bool loader_rests, PathGraph& graph)
+      : trace_(trace),
+        events_(trace.events()),
+        steps_(steps),
+        loader_rests_(loader_rests),
+        graph_(graph) {
     points_.resize(trace.tracks().size());
     stands_still_.resize(trace.tracks().size());
     works_again_.resize(trace.tracks().size());
@@ -191,7 +195,9 @@ class GraphBuilder {
           add_point(thread, events_.start_ns(wait.range), Side::start, wait.range);
       const PathNode end = add_point(thread, events_.end_ns(wait.range), Side::end, wait.range);
       ends.emplace(wait.range, end);
-      add_edge({.from = wait.before == EventId::none ? start : ends.at(wait.before),
+      graph_.is_loader_unclear_ = graph_.is_loader_unclear_ || wait.is_unclear;
+      const bool has_cause = wait.before != EventId::none && !(wait.is_unclear && loader_rests_);
+      add_edge({.from = has_cause ? ends.at(wait.before) : start,
                 .to = end,
                 .kind = EdgeKind::batch,
                 .subject = static_cast<std::uint32_t>(wait.range)});
@@ -328,6 +334,7 @@ class GraphBuilder {
   const Trace& trace_;
   const Events& events_;
   const PathSteps& steps_;
+  const bool loader_rests_;
   PathGraph& graph_;
   std::vector<std::vector<Point>> points_;           // by thread
   std::vector<std::vector<PathNode>> stands_still_;  // by thread: where it goes on after another
@@ -337,9 +344,9 @@ class GraphBuilder {
   std::map<std::tuple<EdgeKind, std::uint32_t, std::uint32_t>, std::uint32_t> groups_;
 };
 
-PathGraph::PathGraph(const Trace& trace, const PathSteps& steps)
+PathGraph::PathGraph(const Trace& trace, const PathSteps& steps, bool loader_rests)
     : streams_(trace), host_(trace), threads_(trace, threads_of(trace, steps)) {
-  GraphBuilder(trace, steps, *this).run();
+  GraphBuilder(trace, steps, loader_rests, *this).run();
 }
 
 }  // namespace tbtrace::analyses

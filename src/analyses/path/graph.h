@@ -58,7 +58,8 @@ struct PathEdge {
 
 class PathGraph {
  public:
-  PathGraph(const Trace& trace, const PathSteps& steps);
+  /// `loader_rests`: where that is unclear (BatchWait), processes of the data loader had rested.
+  PathGraph(const Trace& trace, const PathSteps& steps, bool loader_rests = false);
 
   std::size_t size() const { return times_.size(); }
   std::int64_t time(PathNode node) const { return times_[node]; }
@@ -80,6 +81,9 @@ class PathGraph {
   /// By step: its start and its end on the host.
   std::span<const std::array<PathNode, 2>> host_ends() const { return host_ends_; }
 
+  /// Whether it would be another one if the processes of the data loader had rested.
+  bool is_loader_unclear() const { return is_loader_unclear_; }
+
   const HostTime& host() const { return host_; }
   const BusyThreads& threads() const { return threads_; }
 
@@ -95,6 +99,7 @@ class PathGraph {
   std::vector<PathNode> order_;
   std::vector<std::array<PathNode, 2>> host_ends_;
   std::size_t groups_ = 0;
+  bool is_loader_unclear_ = false;
 };
 
 }  // namespace tbtrace::analyses

@@ -87,9 +87,10 @@ AnalysisReport::Totals ReplayQuality::facts() const {
           {"unexplained_share", unexplained_share}};
 }
 
-PathRecording::PathRecording(const Trace& trace, StepRules rules, PathSteps steps)
+PathRecording::PathRecording(const Trace& trace, StepRules rules, PathSteps steps,
+                             bool loader_rests)
     : trace_(trace), rules_(std::move(rules)), steps_(std::move(steps)) {
-  graph_ = std::make_unique<PathGraph>(trace, steps_);
+  graph_ = std::make_unique<PathGraph>(trace, steps_, loader_rests);
   delays_ = std::make_unique<PathDelays>(trace, *graph_, steps_);
   lengths_ = replay_lengths(*graph_, *delays_);
   for (PathNode node = 0; node < graph_->size(); ++node) recorded_.push_back(graph_->time(node));
@@ -157,12 +158,13 @@ void PathRecording::judge() {
 }
 
 Result<std::unique_ptr<PathRecording>> PathRecording::of(const Trace& trace,
-                                                         const std::optional<StepRange>& steps) {
+                                                         const std::optional<StepRange>& steps,
+                                                         bool loader_rests) {
   StepRules rules(trace, exact_step_policy());
   Result<PathSteps> found = path_steps(trace, rules, steps);
   if (!found.ok()) return found.status();
   return std::unique_ptr<PathRecording>(
-      new PathRecording(trace, std::move(rules), *std::move(found)));
+      new PathRecording(trace, std::move(rules), *std::move(found), loader_rests));
 }
 
 }  // namespace tbtrace::analyses

@@ -42,9 +42,10 @@ struct ReplayQuality {
 
 class PathRecording {
  public:
-  /// Fails if `steps` names no step of the trace.
+  /// Fails if `steps` names no step of the trace. `loader_rests`: see PathGraph.
   static Result<std::unique_ptr<PathRecording>> of(const Trace& trace,
-                                                   const std::optional<StepRange>& steps);
+                                                   const std::optional<StepRange>& steps,
+                                                   bool loader_rests = false);
 
   const Trace& trace() const { return trace_; }
   const StepRules& rules() const { return rules_; }
@@ -65,7 +66,7 @@ class PathRecording {
   std::int64_t sum_of_chosen(std::span<const std::int64_t> by_step) const;
 
  private:
-  PathRecording(const Trace& trace, StepRules rules, PathSteps steps);
+  PathRecording(const Trace& trace, StepRules rules, PathSteps steps, bool loader_rests);
   void judge();
 
   const Trace& trace_;

@@ -73,6 +73,24 @@ Prediction prediction_of(const ReplayQuality& quality, const Means& means, std::
   return made;
 }
 
+/// By how much the replay gets shorter.
+std::int64_t gain_of(const analyses::PathRecording& path, std::span<const std::int64_t> times) {
+  const WideInteger gain = WideInteger{path.wall_ns(path.replayed())} - path.wall_ns(times);
+  return rounded(mean_of_sum(gain, path.chosen_steps()));
+}
+
+/// The same if the processes of the data loader had rested where that is unclear.
+Result<std::int64_t> gain_with_rests(const Trace& trace, const std::optional<StepRange>& steps,
+                                     const std::vector<analyses::PathChange>& changes) {
+  const auto recording = analyses::PathRecording::of(trace, steps, true);
+  if (!recording.ok()) return recording.status();
+  const analyses::PathRecording& path = **recording;
+  const Result<PathChanges> made = PathChanges::of(trace, path.rules(), path.graph(), changes);
+  if (!made.ok()) return made.status();
+  return gain_of(path, analyses::replay(path.graph(), analyses::replay_lengths(
+                                                          path.graph(), path.delays(), *made)));
+}
+
 std::string sentence_of(const Trace& trace, const Means& means, const Prediction& made) {
   const std::optional<std::int64_t> rank = trace.identity().rank;
   std::string text = rank ? "rank " + std::to_string(*rank) + ": " : std::string();
@@ -126,8 +144,17 @@ Result<AnalysisReport> whatif_report(const Trace& trace, const OptionValues& val
   const Means means = {mean_of(quality.recorded_ns), mean_of(quality.replayed_ns)};
   if (quality.refusal.empty()) {
     const std::vector<std::int64_t> times = analyses::replay(path.graph(), lengths);
-    const WideInteger gain = WideInteger{path.wall_ns(path.replayed())} - path.wall_ns(times);
-    made = prediction_of(quality, means, count, rounded(mean_of_sum(gain, count)));
+    made = prediction_of(quality, means, count, gain_of(path, times));
+    if (!parsed->empty() && path.graph().is_loader_unclear()) {
+      const Result<std::int64_t> other = gain_with_rests(trace, values.steps(), *parsed);
+      if (!other.ok()) return other.status();
+      const Prediction with_rests = prediction_of(quality, means, count, *other);
+      made->low_ns = std::min(made->low_ns, with_rests.low_ns);
+      made->high_ns = std::max(made->high_ns, with_rests.high_ns);
+      report.notes.emplace_back(
+          "between waits for the data loader, batches were there without a wait; whether its "
+          "processes had rested is not recorded, and the range covers both");
+    }
     const analyses::CriticalPath after(path.graph(), path.steps(), times, lengths);
     analyses::set_path_rows(report, path, &after, values.text("group_by"), *changes);
     if (!texts.empty()) report.notes.push_back(sentence_of(trace, means, *made));

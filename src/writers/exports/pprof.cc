@@ -209,15 +209,16 @@ class PprofExporter final : public Exporter {
     struct Place {
       const char* kind;
       std::uint32_t text;
+      std::uint32_t process;  // 0: of a stream, whose text has it
     };
     std::unordered_map<std::uint32_t, Place> places;
     for (const analyses::TimelineTrack& track : exported.tracks) {
       if (track.ranges == 0) continue;
       const bool is_stream = track.kind == analyses::TimelineTrackKind::stream;
-      places.emplace(
-          static_cast<std::uint32_t>(index(track.id)),
-          Place{is_stream ? "stream" : "thread",
-                texts_.number(is_stream ? track.process + " " + track.name : track.name)});
+      places.emplace(static_cast<std::uint32_t>(index(track.id)),
+                     Place{is_stream ? "stream" : "thread",
+                           texts_.number(is_stream ? track.process + " " + track.name : track.name),
+                           is_stream ? 0 : texts_.number(track.process)});
     }
     const std::optional<std::int64_t> rank = exported.trace.identity().rank;
     std::string bytes;
@@ -245,6 +246,7 @@ class PprofExporter final : public Exporter {
       if (sample.step) add_label(bytes, "step", field::kNumber, *sample.step);
       const Place& place = places.at(static_cast<std::uint32_t>(index(sample.track)));
       add_label(bytes, place.kind, field::kString, place.text);
+      if (place.process != 0) add_label(bytes, "process", field::kString, place.process);
       ProtoWriter(out.text()).bytes(field::kSample, bytes);
       out.flow();
     }

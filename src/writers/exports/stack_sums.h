@@ -14,18 +14,23 @@ namespace tbtrace::writers {
 class StackSums {
  public:
   static constexpr std::uint32_t kRoot = 0;
+  /// Files write whole stacks; what is deeper counts as the frame that is there.
+  static constexpr std::uint32_t kDeepest = 1000;
 
   struct Node {
     std::uint32_t parent = kRoot;
     std::uint32_t frame = 0;
     std::int64_t self_ns = 0;
+    std::uint32_t depth = 0;
   };
 
   std::uint32_t child(std::uint32_t parent, std::uint32_t frame) {
+    const std::uint32_t depth = nodes_[parent].depth + 1;
+    if (depth > kDeepest) return parent;
     const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
     const auto [place, is_new] =
         children_.try_emplace(key, static_cast<std::uint32_t>(nodes_.size()));
-    if (is_new) nodes_.push_back({parent, frame, 0});
+    if (is_new) nodes_.push_back({parent, frame, 0, depth});
     return place->second;
   }
 

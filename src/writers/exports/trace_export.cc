@@ -1,11 +1,15 @@
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <tbtrace/trace_export.h>
 
+#include "base/bounded_sum.h"
 #include "io/sink.h"
 #include "io/text_sink.h"
+#include "trace/event_batch.h"
 #include "writers/exports/exported_trace.h"
 #include "writers/exports/formats.h"
 
@@ -38,6 +42,7 @@ struct TraceExport::Parts {
   io::TextSink out;
   std::unique_ptr<writers::Exporter> exporter;
   ExportReport report;
+  std::optional<std::int64_t> starts_ns;  // the first trace, since 1970
 };
 
 TraceExport::TraceExport(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -57,11 +62,28 @@ Result<TraceExport> TraceExport::create(const std::string& path, ExportFormat fo
 }
 
 Status TraceExport::add(const Trace& trace, const std::string& name) {
-  const writers::ExportedTrace exported(trace, name);
-  if (Status added = parts_->exporter->add(exported, parts_->out, parts_->report); !added.ok()) {
+  writers::ExportedTrace exported(trace, name);
+  ExportReport& report = parts_->report;
+  // Beside others, a trace whose clock is not known begins with the first one.
+  if (!exported.wall_ns && parts_->starts_ns) {
+    exported.wall_ns = bounded(WideInteger{*parts_->starts_ns} - exported.first_ns);
+  }
+  if (exported.wall_ns && !parts_->starts_ns) {
+    parts_->starts_ns = bounded_sum(*exported.wall_ns, exported.first_ns);
+  }
+  const std::uint64_t counted = report.counter_values;
+  const std::uint64_t instants = report.instants;
+  if (Status added = parts_->exporter->add(exported, parts_->out, report); !added.ok()) {
     return added;
   }
-  ++parts_->report.traces;
+  ++report.traces;
+  std::uint64_t values = 0;
+  for (const writers::ExportedCounter& each : exported.counters) values += each.values.size();
+  const auto leave_out = [&](const char* what, std::uint64_t all, std::uint64_t written) {
+    if (all > written) report.left_out[what] += all - written;
+  };
+  leave_out("values of counters and of memory", values, report.counter_values - counted);
+  leave_out("instants", instants_of(trace).size(), report.instants - instants);
   // Says whether writing has failed.
   return parts_->out.flow() ? Status() : parts_->out.finish();
 }

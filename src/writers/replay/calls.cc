@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/arguments.h>
 
@@ -51,8 +52,14 @@ std::int64_t CallsOfInputs::total_ns() const {
 CallsOfOperator calls_of(const Trace& trace, std::string_view op) {
   CallsOfOperator found;
   std::vector<EventId> calls;
-  for (const EventId range : call_tree_of(trace).ranges()) {
-    if (trace.kind(range) == EventKind::cpu_op && trace.name(range) == op) calls.push_back(range);
+  const CallTree& tree = call_tree_of(trace);
+  std::vector<bool> is_inside(trace.events().size(), false);  // of a call, or one itself
+  for (const EventId range : tree.ranges()) {
+    const EventId around = tree.parent(range);
+    const bool is_call = trace.kind(range) == EventKind::cpu_op && trace.name(range) == op;
+    const bool is_nested = around != EventId::none && is_inside[index(around)];
+    is_inside[index(range)] = is_nested || is_call;
+    if (is_call && !is_nested) calls.push_back(range);  // torch calls some from within themselves
   }
   if (calls.empty()) return found;
   const auto device = device_times(trace, trace.events().name(calls.front()));

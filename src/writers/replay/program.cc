@@ -22,8 +22,8 @@ constexpr std::string_view kHead = R"(#!/usr/bin/env python3
     python FILE [--device cuda] [--repeats N] [--threads N]
 
 Written by `tbtrace replay`. Needs torch alone. Sizes, types and strides of tensors are those of the recording, and so
-are the values of other inputs. Values of tensors are not recorded: numbers are random, integers 0 or 1. `recorded` and
-the median beside it are the calls of the recording.
+are the values of other inputs. Values of tensors are not recorded: numbers are random, integers 0 or 1, indices any that there are. `recorded`
+and the median beside it are the calls of the recording.
 """
 import argparse
 import ast
@@ -63,6 +63,12 @@ std::string python_list(std::string_view json) {
       wire::append_unescaped(content, json.substr(start + 1, at - start - 1));
       wire::append_json_string(python, content);
       continue;
+    }
+    // Python takes no numbers such as 02.
+    const bool begins =
+        at == 0 || std::string_view("[], -").find(json[at - 1]) != std::string_view::npos;
+    if (c == '0' && begins && at + 1 < json.size() && json[at + 1] >= '0' && json[at + 1] <= '9') {
+      return "[]";
     }
     const std::string_view rest = json.substr(at);
     bool is_word = false;

@@ -145,6 +145,23 @@ TEST_F(LoaderTest, LoaderInTimeLimitsNothing) {
   EXPECT_EQ(total(whatif(trace, {"operator:aten::mm x0.5"}), "gain_ns"), 9'950'000);
 }
 
+TEST_F(LoaderTest, RangeCoversProcessesThatRested) {
+  for (std::int64_t epoch = 0; epoch < 4; ++epoch) {
+    std::int64_t at = epoch * 120'000'000;
+    for (std::int64_t number = 0; number < 10; ++number) {
+      const std::int64_t wait = number == 0 ? 30'000'000 : 50'000;
+      const std::int64_t end = at + wait + 9'000'000;
+      step(epoch * 10 + number, at, end - at);
+      op(kTakesBatch, at, wait);
+      op("aten::mm", at + wait, 9'000'000);
+      at = end;
+    }
+  }
+  const AnalysisReport report = whatif(trace(), {"operator:aten::mm x0"});
+  EXPECT_LE(total(report, "low_ns"), (30'000'000 + 9 * 50'000) / 10);
+  EXPECT_THAT(report.notes, testing::Contains(HasSubstr("the range covers both")));
+}
+
 TEST_F(LoaderTest, ShortWaitAfterLongTimeWithoutOneLimitsNothing) {
   for (std::int64_t number = 0; number < 20; ++number) {
     const std::int64_t start = number * kStep;

@@ -94,9 +94,9 @@ TEST(PprofTest, HasTimesByStackWithLabels) {
                           .thread = 7,
                           .process = 0});
   const std::vector<std::string> expected = {
-      "ProfilerStep#3 1 45 0 step=3 thread=thread 1",
-      "op<ProfilerStep#3 2 53 0 step=3 thread=thread 1",
-      "launch<op<ProfilerStep#3 1 2 0 step=3 thread=thread 1",
+      "ProfilerStep#3 1 45 0 step=3 thread=thread 1 process=process 1",
+      "op<ProfilerStep#3 2 53 0 step=3 thread=thread 1 process=process 1",
+      "launch<op<ProfilerStep#3 1 2 0 step=3 thread=thread 1 process=process 1",
       "k<op<ProfilerStep#3 1 0 7 step=3 stream=GPU 0 stream 7",
       "alone<[unattributed] 1 0 9 stream=GPU 0 stream 7"};
   EXPECT_EQ(samples_of(profile_of(fixtures::finished(builder))), expected);
@@ -111,7 +111,7 @@ TEST(PprofTest, TakesAnyName) {
   }
   const std::vector<std::string> samples = samples_of(profile_of(fixtures::finished(builder)));
   EXPECT_EQ(samples.size(), fixtures::kHostileNames.size() + 1);
-  EXPECT_EQ(samples.front(), "[unnamed] 1 5 0 thread=thread 1");
+  EXPECT_EQ(samples.front(), "[unnamed] 1 5 0 thread=thread 1 process=process 1");
 }
 
 TEST(PprofTest, IsCompressedWhateverTheFileIsCalled) {

@@ -1,11 +1,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/trace.h>
 #include <tbtrace/trace_export.h>
 
 #include "fixtures/scratch_folder.h"
@@ -86,6 +88,43 @@ TEST(TraceExportTest, AddsTracesOneAfterTheOther) {
   const std::string text = fixtures::read_whole_file(path);
   EXPECT_NE(text.find("rank 0: "), std::string::npos);
   EXPECT_NE(text.find("rank 1: "), std::string::npos);
+}
+
+TEST(TraceExportTest, CountsWhatAFormatHasNoPlaceFor) {
+  std::istringstream text(
+      R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "op", "ts": 1, "dur": 5, "pid": 1,
+          "tid": 1}, {"ph": "C", "name": "queue", "ts": 2, "pid": 1, "args": {"length": 3}},
+          {"ph": "i", "s": "t", "name": "mark", "ts": 3, "pid": 1, "tid": 1}]})");
+  const Trace trace = *read_trace(text);
+  const fixtures::ScratchFolder folder;
+  for (const ExportFormatRow& row : export_formats()) {
+    const Result<ExportReport> report =
+        export_trace(trace, folder.path(std::string(row.name)), row.format);
+    ASSERT_TRUE(report.ok());
+    const auto left_out = [&](const char* what) {
+      const auto found = report->left_out.find(what);
+      return found == report->left_out.end() ? 0 : found->second;
+    };
+    EXPECT_EQ(report->counter_values + left_out("values of counters and of memory"), 1U)
+        << row.name;
+    EXPECT_EQ(report->instants + left_out("instants"), 1U) << row.name;
+  }
+}
+
+TEST(TraceExportTest, CountsFramesBelowAThousandAsTheOneAbove) {
+  TraceBuilder builder;
+  constexpr std::int64_t kDepth = 200'000;  // whole stacks of it would be 100 GB
+  for (std::int64_t at = 0; at < kDepth; ++at) {
+    fixtures::add(builder, {.name = "op", .start = at, .duration = 2 * (kDepth - at)});
+  }
+  const Trace trace = fixtures::finished(builder);
+  const fixtures::ScratchFolder folder;
+  for (const ExportFormat format : {ExportFormat::speedscope, ExportFormat::pprof}) {
+    const Result<ExportReport> report = export_trace(trace, folder.path("deep"), format, true);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->ranges, std::uint64_t{kDepth});
+    EXPECT_LT(report->bytes, 10'000'000U);
+  }
 }
 
 TEST(TraceExportTest, CompressesWhatEndsInGz) {
