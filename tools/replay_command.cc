@@ -69,9 +69,8 @@ Command replay_command() {
                              "together (default: 5)"}}}},
       .examples = {{"tbtrace replay trace.json.gz --operator aten::mm -o mm.py",
                     "a program for matrix products; then: python mm.py"},
-                   {"tbtrace replay trace.json.gz --operator aten::mm --shapes '[[32, 64], [64, "
-                    "10]]' -o mm.py",
-                    "one of them"}},
+                   {"tbtrace replay trace.json.gz --operator aten::relu --shapes '[[32, 64]]'",
+                    "one of its inputs, on standard output"}},
       .inputs = Inputs::needed,
       .run = run,
   };

@@ -25,6 +25,7 @@ from terminals import drained, have_terminals
 
 PROGRAM = HOSTILE = ""
 DOCUMENTS = pathlib.Path()
+SHAPES = pathlib.Path(__file__).resolve().parents[2] / "examples/traces/resnet18_training.json.gz"
 SOUND = pathlib.Path(__file__).resolve().parents[1] / "data/stacks.json"
 PARTIAL = SOUND.with_name("two_ranks.tbp")
 # Options that need others.
@@ -36,7 +37,7 @@ VALUES = {
     ("ops", "--time-unit"): ["s", "ms", "us"],
     ("ops", "--progress"): ["auto", "on", "off"],
     ("flamegraph", "--format"): ["svg", "png", "folded"],
-    ("convert", "--to"): ["both", "plugin", "tensorboard"],
+    ("convert", "--to"): ["both", "plugin", "tensorboard", "perfetto", "speedscope", "pprof", "firefox"],
     ("convert", "--dialect"): ["plugin", "kineto"],
     ("--version", "--color"): ["auto", "always", "never"],
 }
@@ -199,7 +200,7 @@ class Completions(unittest.TestCase):
             inputs = {"--version": [], "add": [PARTIAL], "diff": [str(SOUND)] * 2, "record": ["true"],
                       "slice": [str(SOUND), "--time", "0-1000s"],
                       "whatif": [str(SOUND), "--set", "launch x0"],
-                      "replay": [str(SOUND), "--operator", "aten::mm"]}.get(verb, [str(SOUND)])
+                      "replay": [str(SHAPES), "--operator", "aten::mm"]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
                     is_of_snapshots = verb in ("memory", "diff", "flamegraph") and (

@@ -343,7 +343,9 @@ TEST(Active, ShortThreadsTakeLittleMemoryAndAlwaysTheSame) {
     resident.push_back(resident_bytes());
   }
 #ifndef TBTRACE_SANITIZED
-  EXPECT_LT(resident.back() - resident.front(), 8e6);
+  // Three windows whose logs stay would be six times as much; allocators need some on their own.
+  EXPECT_LT(resident.back() - resident.front(),
+            0.5 * static_cast<double>(threads * kSmallestChunkBytes));
 #endif
 }
 
