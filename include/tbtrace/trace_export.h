@@ -47,7 +47,7 @@ struct ExportReport {
 };
 
 /// A file that traces are added to, such as the ranks of a job. Each trace can be dropped after it
-/// was added. Without a call of finish() there is no file.
+/// was added. The file appears when finish() is called.
 class TraceExport {
  public:
   /// `path`: `-` is standard output, a name that ends in `.gz` gives a gzip file. An existing file
@@ -60,7 +60,7 @@ class TraceExport {
 
   /// `name` tells traces of one file apart, `rank 3`; may be empty for a single one. Arguments that
   /// the trace was read with are in the file: ArgumentSet::all() keeps the most. Fails if the
-  /// output cannot be written, or if the format holds one trace and this is another.
+  /// output cannot be written.
   Status add(const Trace& trace, const std::string& name);
 
   /// Completes the file. No call but the destructor may follow.

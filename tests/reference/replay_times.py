@@ -19,14 +19,14 @@ from torch.profiler import ProfilerActivity, profile
 torch.set_num_threads(1)
 x, y, wide = torch.rand(512, 512), torch.rand(512, 512), torch.rand(2000, 500)
 images, weights = torch.rand(8, 16, 56, 56), torch.rand(32, 16, 3, 3)
-indices = torch.randint(0, 2, (20000,))
+other, indices = torch.rand(2000, 500), torch.randint(0, 2000, (20000,))
 does = {
     "mm": lambda: torch.mm(x, y), "addmm": lambda: torch.addmm(x[0], x, y),
     "bmm": lambda: torch.bmm(x.view(8, 64, 512), y.view(8, 512, 64)),
     "_softmax": lambda: torch.softmax(wide, 1), "_log_softmax": lambda: torch.log_softmax(wide, 1),
     "native_layer_norm": lambda: F.layer_norm(wide, (500,)), "gelu": lambda: F.gelu(wide), "exp": lambda: torch.exp(wide),
-    "add": lambda: wide + wide, "mul": lambda: wide * 2.5, "sum": lambda: wide.sum(0), "cumsum": lambda: wide.cumsum(1),
-    "sort": lambda: wide.sort(1), "topk": lambda: wide.topk(10), "cat": lambda: torch.cat([wide, wide]),
+    "add": lambda: wide + other, "mul": lambda: wide * 2.5, "sum": lambda: wide.sum(0), "cumsum": lambda: wide.cumsum(1),
+    "sort": lambda: wide.sort(1), "topk": lambda: wide.topk(10), "cat": lambda: torch.cat([wide, other]),
     "embedding": lambda: F.embedding(indices, wide), "index_select": lambda: wide.index_select(0, indices),
     "mkldnn_convolution": lambda: F.conv2d(images, weights, padding=1), "max_pool2d_with_indices": lambda: F.max_pool2d(images, 2),
     "clone": lambda: x.t().contiguous(),

@@ -61,7 +61,7 @@ class Answer:
         self._left: dict[str, str] = {}
         self._lacking = 0  # tokens of what was left out and is on no further page
         self._after = 0  # where the next page begins
-        self._is_wide = False  # there is no room for one row
+        self._is_wide = False  # whether a single row had no room
         self._next: list[str] = []
 
     def put(self, key: str, value: object, longest: int = LONGEST_NAME) -> None:

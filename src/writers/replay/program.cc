@@ -9,6 +9,7 @@
 #include <tbtrace/replay_program.h>
 
 #include "trace/input_lists.h"
+#include "wire/json_strict.h"
 #include "wire/json_text.h"
 #include "writers/replay/calls.h"
 #include "writers/replay/program_py.h"
@@ -49,44 +50,34 @@ constexpr std::string_view kTypes = R"(TYPES = {
 
 )";
 
-/// A list as Python reads it; an empty one if the text is not made of lists, numbers and strings
-/// alone, since a program runs what it holds.
+/// A list as Python reads it; an empty one if the text is not the JSON of a list, since a program
+/// runs what it holds.
 std::string python_list(std::string_view json) {
+  std::string list;
+  if (!json.starts_with('[') || !wire::append_strict_json(list, json, true)) return "[]";
   std::string python;
-  for (std::size_t at = 0; at < json.size(); ++at) {
-    const char c = json[at];
-    if (c == '"') {
-      const std::size_t start = at++;
-      while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2 : 1;
-      if (at >= json.size()) return "[]";
-      std::string content;
-      wire::append_unescaped(content, json.substr(start + 1, at - start - 1));
-      wire::append_json_string(python, content);
-      continue;
-    }
-    // Python takes no numbers such as 02.
-    const bool begins =
-        at == 0 || std::string_view("[], -").find(json[at - 1]) != std::string_view::npos;
-    if (c == '0' && begins && at + 1 < json.size() && json[at + 1] >= '0' && json[at + 1] <= '9') {
-      return "[]";
-    }
-    const std::string_view rest = json.substr(at);
-    bool is_word = false;
-    for (const auto& [word, spelled] :
+  bool is_text = false;
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    const char c = list[at];
+    if (c == '"') is_text = !is_text;
+    if (is_text && c == '\\') python.push_back(list[at++]);
+    const std::string_view rest = std::string_view(list).substr(at);
+    std::string_view spelled;
+    for (const auto& [word, in_python] :
          {std::pair<std::string_view, std::string_view>("null", "None"),
           {"true", "True"},
           {"false", "False"}}) {
-      if (!rest.starts_with(word)) continue;
-      python += spelled;
+      if (is_text || !rest.starts_with(word)) continue;
+      spelled = in_python;
       at += word.size() - 1;
-      is_word = true;
-      break;
     }
-    if (is_word) continue;
-    if (std::string_view("[], -+.0123456789eE").find(c) == std::string_view::npos) return "[]";
-    python.push_back(c);
+    if (spelled.empty()) {
+      python.push_back(list[at]);
+    } else {
+      python += spelled;
+    }
   }
-  return python.starts_with('[') ? python : "[]";
+  return python;
 }
 
 std::string without_blanks(std::string_view text) {

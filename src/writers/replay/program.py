@@ -88,8 +88,8 @@ def prepared(call, device):
                 notes.append(f"values of `{wanted.name}` are not recorded")
             if call["types"][place] == "TensorList":
                 notes.append(f"types in `{wanted.name}` are not recorded")
-            if given is None and wanted.has_default_value():  # texts and devices are not recorded
-                if "str" in str(wanted.type):
+            if given is None and wanted.has_default_value():  # texts, devices, and values of older recordings
+                if call["types"][place] or "str" in str(wanted.type):
                     notes.append(f"`{wanted.name}` is not recorded")
                 if wanted.name == "device":
                     named["device"] = device

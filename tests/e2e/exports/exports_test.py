@@ -12,19 +12,18 @@ Needs the packages of requirements.txt, protoc and a Chromium; no network. Print
 """
 import argparse
 import collections
-import http.server
 import pathlib
 import subprocess
 import sys
 import tempfile
-import threading
 
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import Report, expect_option, launch_chromium, run_name
 from e2e.exports import firefox, perfetto, pprof, speedscope
 from e2e.exports.source import Source
-from e2e.viewers.viewers_test import Handler, Viewers, open_file
+from e2e.viewers.opened_viewers import opened_viewers
+from e2e.viewers.viewers_test import open_file
 
 
 class Engine:
@@ -60,33 +59,31 @@ def main():
     parser.add_argument("traces", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     report, compared = Report(), collections.Counter()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     message = perfetto.message_class("perfetto.proto", "perfetto.Trace")
     profile = perfetto.message_class("profile.proto", "perftools.profiles.Profile")
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = launch_chromium(playwright, options.chromium)
-        engine = Engine(Viewers(browser, server))
-        for number, path in enumerate(options.traces):
-            where = run_name(path)
-            source = source_of(path)
-            compared["sources"] += source is not None
-            checks = {
-                "perfetto": lambda at, file: perfetto.check(report, at, source, file, message, engine).flows,
-                "speedscope": lambda at, file: len(speedscope.check(report, at, source, file)),
-                "firefox": lambda at, file: len(firefox.check(report, at, source, file)),
-                "pprof": lambda at, file: len(pprof.check(report, at, source, file, profile)),
-            }
-            for to, check in checks.items():
-                file = pathlib.Path(scratch) / f"{number}.{to}"
-                if export(report, options.tbtrace, f"{where} {to}", path, to, file):
-                    try:
-                        compared[to] += check(f"{where} {to}", file)
-                    except Exception as error:
-                        report(False, f"{where} {to}: {type(error).__name__}: {str(error)[:300]}")
-                    file.unlink()
+        with opened_viewers(browser) as viewers:
+            engine = Engine(viewers)
+            for number, path in enumerate(options.traces):
+                where = run_name(path)
+                source = source_of(path)
+                compared["sources"] += source is not None
+                checks = {
+                    "perfetto": lambda at, file: perfetto.check(report, at, source, file, message, engine).flows,
+                    "speedscope": lambda at, file: len(speedscope.check(report, at, source, file)),
+                    "firefox": lambda at, file: len(firefox.check(report, at, source, file)),
+                    "pprof": lambda at, file: len(pprof.check(report, at, source, file, profile)),
+                }
+                for to, check in checks.items():
+                    file = pathlib.Path(scratch) / f"{number}.{to}"
+                    if export(report, options.tbtrace, f"{where} {to}", path, to, file):
+                        try:
+                            compared[to] += check(f"{where} {to}", file)
+                        except Exception as error:
+                            report(False, f"{where} {to}: {type(error).__name__}: {str(error)[:300]}")
+                        file.unlink()
         browser.close()
-    server.shutdown()
     report.expect_counts(options.expect, compared)
     return report.end()
 

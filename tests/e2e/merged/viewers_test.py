@@ -13,7 +13,6 @@ and 'N passed, M failed'.
 """
 import argparse
 import collections
-import http.server
 import logging
 import os
 import pathlib
@@ -21,13 +20,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import warnings
 
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import Report, expect_option, launch_chromium
-from e2e.viewers.viewers_test import Handler, Viewers
+from e2e.viewers.opened_viewers import opened_viewers
 
 os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
 warnings.filterwarnings("ignore")
@@ -97,15 +95,12 @@ def main():
     options = parser.parse_args()
     report = Report()
     compared = collections.Counter()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = launch_chromium(playwright, options.chromium)
-        viewers = Viewers(browser, server)
-        for folder in options.folders:
-            check(report, viewers, options.tbtrace, folder, scratch, compared)
+        with opened_viewers(browser) as viewers:
+            for folder in options.folders:
+                check(report, viewers, options.tbtrace, folder, scratch, compared)
         browser.close()
-    server.shutdown()
     report.expect_counts(options.expect, compared)
     return report.end()
 

@@ -13,19 +13,18 @@ failure and 'N passed, M failed'.
 """
 import argparse
 import collections
-import http.server
 import pathlib
 import subprocess
 import sys
 import tempfile
-import threading
 
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import Report, TensorBoard, launch_chromium, strict_json
 from e2e.hta.traces_test import TraceAnalysis
 from e2e.plugin.page_test import Page, check_run
-from e2e.viewers.viewers_test import Handler, Viewers, open_file
+from e2e.viewers.opened_viewers import opened_viewers
+from e2e.viewers.viewers_test import open_file
 
 # What each run has to offer, besides what all have that are without devices.
 VIEWS = {"train_resnet18": {"Memory", "Module"}, "record_dialects/plugin": {"Memory"},
@@ -42,12 +41,9 @@ def record(programs, logdir):
 
 
 def check_viewers(report, browser, logdir, files):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    viewers = Viewers(browser, server)
-    for file in files:
-        viewers.check(report, str(file.relative_to(logdir)), file)
-    server.shutdown()
+    with opened_viewers(browser) as viewers:
+        for file in files:
+            viewers.check(report, str(file.relative_to(logdir)), file)
 
 
 def check_hta(report, logdir, file):

@@ -127,6 +127,24 @@ TEST(TraceExportTest, CountsFramesBelowAThousandAsTheOneAbove) {
   }
 }
 
+TEST(TraceExportTest, PlacesATraceWithoutAWallClockAtTheStartOfTheFirst) {
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("a.gecko.json");
+  Result<TraceExport> file = TraceExport::create(path, ExportFormat::firefox);
+  ASSERT_TRUE(file.ok());
+  for (const char* const clock : {R"("baseTimeNanoseconds": 1700000000000000000,)", ""}) {
+    std::istringstream text(std::string(R"({)") + clock + R"("traceEvents": [{"ph": "X",
+        "cat": "cpu_op", "name": "op", "ts": 2500, "dur": 5, "pid": 1, "tid": 1}]})");
+    ASSERT_TRUE(file->add(*read_trace(text), clock).ok());
+  }
+  ASSERT_TRUE(file->finish().ok());
+  const std::string json = fixtures::read_whole_file(path);
+  const std::string_view start = R"("startTime":1700000000002.500000,)";
+  const std::size_t first = json.find(start);
+  ASSERT_NE(first, std::string::npos) << json;
+  EXPECT_NE(json.find(start, first + 1), std::string::npos) << json;
+}
+
 TEST(TraceExportTest, CompressesWhatEndsInGz) {
   const fixtures::ScratchFolder folder;
   const std::string path = folder.path("a.pftrace.gz");
