@@ -38,6 +38,18 @@ os.makedirs("%s")
 profiler.export_chrome_trace("%s/by_hand.pt.trace.json")
 """
 
+SIGNAL_AT_A_LINE = """
+lines = 0
+def see_line(frame, event, argument):
+    global lines
+    lines += event == "line"
+    if event == "line" and lines == %d:
+        sys.settrace(None)
+        os.kill(os.getpid(), %d)
+    return see_line
+sys.settrace(lambda frame, event, argument: see_line if "_recording" in frame.f_code.co_filename else None)
+"""
+
 
 class Recorder(unittest.TestCase):
     def setUp(self):
@@ -213,6 +225,22 @@ torch.multiprocessing.start_processes(train, (), 2, start_method="fork")
                 if kind not in ("leave", "kill"):
                     self.assertEqual(len(end.traces), len(end.said["open"]))
                     self.assertEqual(list(program.logs.parent.glob("hook/.*")), [])
+
+    def test_signals_in_the_recorders_own_work(self):
+        """At lines of the recorder, from the first step to the end: a window that began is written."""
+        own = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))\n"
+        for number, status, handler in ((signal.SIGTERM, -signal.SIGTERM, ""), (signal.SIGINT, 130, ""),
+                                        (signal.SIGTERM, 4, own)):
+            line, ended = 14, status
+            while ended == status:
+                with self.subTest(line=line, status=status):
+                    end = self.start(TRAINING + handler + SIGNAL_AT_A_LINE % (line, number) + STEPS % 12).end()
+                    ended = end.status
+                    self.assertIn(ended, (status, 0), end.output)
+                    self.assertEqual(len(end.traces), len(end.said["open"]))
+                    self.assertFalse(end.said["problem"])
+                line += 29
+            self.assertGreater(line, 400)
 
     def test_disk_is_full(self):
         text = TRAINING + "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n" + STEPS % 9

@@ -6,7 +6,7 @@ import atexit
 import os
 import signal
 import threading
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, List
 
 from . import processes
 
@@ -47,11 +47,11 @@ class Ends:
             work()
             return
         came: List[int] = []
-        usual: Dict[signal.Signals, Any] = {}
-        for number in _SIGNALS:
-            if signal.getsignal(number) not in (None, signal.SIG_IGN):
-                usual[number] = signal.signal(number, lambda came_now, _: came.append(came_now))
+        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        usual = {number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
         try:
+            for number in usual:
+                signal.signal(number, lambda came_now, _: came.append(came_now))
             work()
         finally:
             for number, handler in usual.items():

@@ -53,33 +53,28 @@ class Recorder:
         """What takes long before open()."""
         with self._lock:
             if self._window is None:
-                self._tried(lambda: self._make(all_threads))
+                self._ends.watch()
+                self._undisturbed(lambda: self._make(all_threads))
 
     def open(self, step: Optional[int] = None, *, all_threads: bool = False) -> None:
         """`step`: the number of the step that begins."""
         with self._lock:
             self.prepare(all_threads=all_threads)
             if self._window is not None and not self._is_recording:
-                self._tried(lambda: self._start(step))
+                self._undisturbed(lambda: self._start(step))
 
     def step(self, number: int) -> None:
         """Step `number` begins in the open window."""
         with self._lock:
             window = self._window
             if window is not None and self._is_recording:
-                self._tried(lambda: window.step(number))
+                self._undisturbed(lambda: window.step(number))
 
     def close(self) -> bool:
         """Ends the window and writes it. Returns whether it has a trace: none is written of one without operators."""
         with self._lock:
             self._has_written = False
-            window, self._window = self._window, None
-            is_recording, self._is_recording = self._is_recording, False
-            if window is not None:
-                self._ends.undisturbed(lambda: self._tried(lambda: self._finish(window, is_recording)))
-                self._ends.release()
-            if is_recording and not self._has_written:
-                self._say("empty", "")
+            self._undisturbed(self._close)
             return self._has_written
 
     def abandon(self) -> None:
@@ -97,7 +92,6 @@ class Recorder:
         if self._own_profiler.is_active or torch.autograd._profiler_enabled():
             raise RuntimeError("the program uses a profiler of its own, and torch allows one at a time")
         window = Window(self._options, self._own_profiler, all_threads=all_threads)
-        self._ends.watch()
         self._window = window
         window.prepare()
         if self._snapshots is not None:
@@ -109,10 +103,19 @@ class Recorder:
         self._is_recording = True
         self._say("open", "")
 
-    def _finish(self, window: Window, is_recording: bool) -> None:
-        if not is_recording:
-            window.cancel()
+    def _close(self) -> None:
+        window, self._window = self._window, None
+        is_recording, self._is_recording = self._is_recording, False
+        if window is None:
             return
+        if is_recording:
+            self._tried(lambda: self._finish(window))
+            if not self._has_written:
+                self._say("empty", "")
+        else:
+            self._tried(window.cancel)
+
+    def _finish(self, window: Window) -> None:
         window.stop()
         if self._snapshots is not None:
             self._snapshots.write("end")
@@ -126,6 +129,12 @@ class Recorder:
             self._say("problem", "a profiler of the program's own ended this recording, as torch allows one at a time")
             self.close()
 
+    def _undisturbed(self, work: Callable[[], Any]) -> None:
+        """A signal that ends the program comes before the work or after it, so that a window is open or not."""
+        self._ends.undisturbed(lambda: self._tried(work))
+        if self._window is None:
+            self._ends.release()
+
     def _tried(self, work: Callable[[], Any]) -> None:
         try:
             work()
@@ -134,7 +143,6 @@ class Recorder:
             self._is_recording = False
             if window is not None:
                 window.abandon()
-            self._ends.release()
             self._say("problem", _text_of(problem))
 
 
