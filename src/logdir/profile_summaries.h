@@ -24,7 +24,9 @@ inline constexpr std::string_view kProfileTags = "profile";
 /// for its findings.
 inline constexpr ArgumentSet kSummaryArguments =
     (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
-    ArgumentSet{ArgumentGroup::graphs, ArgumentGroup::copies} | ArgumentSet{Argument::input_types};
+    ArgumentSet{ArgumentGroup::graphs, ArgumentGroup::copies, ArgumentGroup::placement,
+                ArgumentGroup::synchronization} |
+    ArgumentSet{Argument::input_types};
 
 /// Whether to keep the details of a run's window (the first is 1). TensorBoard's Python loader
 /// keeps ten values per tag; of more, a random choice and the last. These are ten in a thousand

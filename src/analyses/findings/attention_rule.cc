@@ -193,6 +193,7 @@ struct AttentionTimes {
   std::int64_t math_ns = 0;
   std::int64_t written_out_ns = 0;
   std::int64_t products_ns = 0;
+  std::vector<EventId> others = {};   ///< its work besides the products
   EventId longest = EventId::none;    ///< the kernel
   EventId math_call = EventId::none;  ///< the one around the longest of its kernels
 };
@@ -212,6 +213,8 @@ AttentionTimes attention_times(const FindingFacts& facts, const AttentionRanges&
     add_bounded(kind == Attention::math ? times.math_ns : times.written_out_ns, duration);
     if (part_named(facts.trace.name(owner)) == AttentionPart::product) {
       add_bounded(times.products_ns, duration);
+    } else {
+      times.others.push_back(link->activity);
     }
     if (duration > longest) {
       longest = duration;
@@ -318,9 +321,9 @@ std::optional<Finding> math_attention(const FindingFacts& facts) {
                                 facts.trace.events().duration_ns(times.longest), "ns",
                                 event_text(facts.trace, times.longest)});
   }
-  finding = with_gain(facts, std::move(finding), others, "if it took only as long as its products");
   finding.own_share = std::max(share(others, device.window_ns), 1e-9);
-  return finding;
+  return with_gain(facts, std::move(finding), others, "if it took only as long as its products",
+                   of_one_device(facts, {.work = times.others, .factor = 0}));
 }
 
 }  // namespace tbtrace::analyses

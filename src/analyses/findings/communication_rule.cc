@@ -315,9 +315,11 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
         finding.remedy;
   }
   finding.remedy += kWaitingIsUnknown;
+  const ChangedWork without = {.changes = {{.kind = ChangeKind::communication, .factor = 0}}};
   return with_gain(facts, std::move(finding), device.exposed_communication_ns - once,
                    once > 0 ? "if all of it in the other steps ran beside computation"
-                            : "if all of it ran beside computation");
+                            : "if all of it ran beside computation",
+                   once > 0 ? std::nullopt : std::optional(without));
 }
 
 }  // namespace tbtrace::analyses

@@ -139,7 +139,8 @@ std::optional<Finding> exposed_copies(const FindingFacts& facts) {
          "bytes_per_s", ""});
   }
   return with_gain(facts, std::move(finding), device.exposed_memory_ns,
-                   "if all of it ran beside computation");
+                   "if all of it ran beside computation",
+                   ChangedWork{.changes = {{.kind = ChangeKind::copy, .factor = 0}}});
 }
 
 }  // namespace tbtrace::analyses

@@ -106,6 +106,7 @@ MatrixKernels matrix_kernels(const Trace& trace, const analyses::Activities& act
     if (uses == true) add_bounded(kernels.tensor_core_ns, duration);
     if (uses == true || (!uses && !single_precision.is_of(link->op))) continue;
     add_bounded(kernels.without_ns, duration);
+    kernels.without.push_back(link->activity);
     if (duration <= kernels.longest_ns) continue;
     kernels.longest_ns = duration;
     kernels.longest = link->activity;
@@ -279,6 +280,7 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
   find_what_is_done(device->activities, facts);
   facts.kernels = matrix_kernels(trace, device->activities);
   facts.activities = std::move(device->activities);
+  facts.replay = std::make_shared<analyses::StepReplay>(trace);
   return facts;
 }
 

@@ -223,7 +223,8 @@ std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
     if (!costs(*facts.device, part.ns, kDataLoader)) return std::nullopt;
     finding.evidence = idle_evidence(facts, part);
     finding.remedy = idle_remedy(facts, part, finding.remedy);
-    return with_gain(facts, std::move(finding), part.ns, "GPU idle meanwhile");
+    return with_gain(facts, std::move(finding), part.ns, "GPU idle meanwhile",
+                     ChangedWork{.changes = {{.kind = ChangeKind::data_loader, .factor = 0}}});
   }
   std::int64_t waited = 0;
   std::int64_t all = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/findings/step_replay.h"
 #include "analyses/gpu/activities.h"
 
 namespace tbtrace::analyses {
@@ -29,6 +31,7 @@ struct MatrixKernels {
   std::int64_t without_ns = 0;
   std::int64_t longest_ns = 0;  ///< of the kernel that took longest without them
   EventId longest = EventId::none;
+  std::vector<EventId> without = {};  ///< the kernels of without_ns
 };
 
 /// How memory grew from step to step, on the device where it grew most; 0 if it did not grow in
@@ -75,6 +78,7 @@ struct FindingFacts {
   MemoryGrowth memory;
   ReservedGrowth reserved;
   Activities activities;  ///< of the device, by start
+  std::shared_ptr<StepReplay> replay = {};
 };
 
 /// Whether the device idles so much that it is a finding by itself. Time in which it must have done
@@ -84,9 +88,13 @@ bool is_idle(const FindingFacts& facts);
 /// Whether there is device work with times.
 bool has_device(const FindingFacts& facts);
 
-/// `finding` with what it would gain at most: `ns` of all recorded steps.
+/// `finding` with what it would gain at most: `ns` of all recorded steps, or less if the device
+/// idles and the steps, replayed with `changed`, do not get that much shorter.
 Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns,
-                  const std::string& how);
+                  const std::string& how, const std::optional<ChangedWork>& changed = {});
+
+/// nullopt with several devices: what is found on one of them is probably on all of them.
+std::optional<ChangedWork> of_one_device(const FindingFacts& facts, ChangedWork changed);
 
 /// What a finding has of the time in which the device idles.
 enum class IdleTime : std::uint8_t { none, part, all };

@@ -75,7 +75,8 @@ std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
       facts, std::move(finding),
       static_cast<std::int64_t>(static_cast<double>(kernels.without_ns) * saved),
       fmt::format("if they ran {:.1f} times as fast, by the peaks of float32 and float16",
-                  *speedup));
+                  *speedup),
+      of_one_device(facts, {.work = kernels.without, .factor = 1 / *speedup}));
 }
 
 }  // namespace tbtrace::analyses

@@ -262,6 +262,14 @@ Result<PathChanges> PathChanges::of(const Trace& trace, const StepRules& rules,
   return made;
 }
 
+void PathChanges::leave_out_unrecorded(const Trace& trace) {
+  unrecorded_factor_ = 0;
+  for (std::size_t event = 0; event < factors_.size(); ++event) {
+    const EventKind kind = trace.kind(static_cast<EventId>(event));
+    if (kind == EventKind::user_annotation || kind == EventKind::other) factors_[event] = 0;
+  }
+}
+
 std::int64_t PathChanges::scaled(std::int64_t ns, double factor) {
   if (factor == 1) return ns;
   constexpr double kMost = 4e18;

@@ -31,9 +31,9 @@ enum class ChangeKind : std::uint8_t {
 
 struct PathChange {
   ChangeKind kind = ChangeKind::op;
-  std::string name;  ///< of an operator, a kernel, a family, a module or a line
+  std::string name = {};  ///< of an operator, a kernel, a family, a module or a line
   double factor = 1;
-  std::optional<std::int64_t> time_ns;  ///< instead of a factor, of each piece of work
+  std::optional<std::int64_t> time_ns = {};  ///< instead of a factor, of each piece of work
 };
 
 /// `operator:aten::mm x0.5`, `communication x0`, `kernel:gemm =10us`; several with commas. Fails
@@ -49,12 +49,18 @@ class PathChanges {
   static Result<PathChanges> of(const Trace& trace, const StepRules& rules, const PathGraph& graph,
                                 const std::vector<PathChange>& changes);
 
+  /// Of one piece of device work, besides what changes it already.
+  void scale(EventId work, double factor) { factors_[index(work)] *= factor; }
+  /// Threads take no time outside of operators, calls and Python functions: they may wait there.
+  void leave_out_unrecorded(const Trace& trace);
+
   /// Sentences about changes of what the trace does not have.
   const std::vector<std::string>& notes() const { return notes_; }
 
   /// A time of a range or of device work; EventId::none: between ranges.
   std::int64_t changed_ns(EventId event, std::int64_t ns) const {
-    if (factors_.empty() || event == EventId::none) return ns;
+    if (factors_.empty()) return ns;
+    if (event == EventId::none) return scaled(ns, unrecorded_factor_);
     return scaled(ns, factors_[index(event)]);
   }
   /// From a launch to the start of what it launched.
@@ -68,6 +74,7 @@ class PathChanges {
 
   std::vector<double> factors_;  // by event; empty: nothing changes
   double launch_factor_ = 1;
+  double unrecorded_factor_ = 1;  // of time in which no range was open
   std::vector<std::string> notes_;
 };
 

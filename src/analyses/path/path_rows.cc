@@ -213,6 +213,16 @@ void PathRows::add(const CriticalPath& path, const PathChanges& changes) {
   add_slack(path, is_on_path);
 }
 
+std::int64_t PathRows::unexplained_ns(const CriticalPath& path) const {
+  std::int64_t sum = 0;
+  path.for_each_piece([&](const PathPiece& piece) {
+    for_each_part(piece, {}, [&](What what, std::int64_t ns) {
+      if (what.kind == PathKind::unexplained) add_bounded(sum, ns);
+    });
+  });
+  return sum;
+}
+
 void PathRows::add_totals(const PathChanges& changes) {
   const auto add = [&](What what, std::int64_t ns) {
     PathRow& row = row_of(what);

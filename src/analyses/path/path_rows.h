@@ -66,6 +66,9 @@ class PathRows {
   /// `changes`: what is different from the recording in the times of the path.
   void add(const CriticalPath& path, const PathChanges& changes = {});
 
+  /// Of a path as recorded: the part of kind `unexplained`, without making rows.
+  std::int64_t unexplained_ns(const CriticalPath& path) const;
+
   /// The longest on the path first.
   std::vector<PathRow> run() &&;
 

@@ -185,8 +185,7 @@ what two steps have in common counts once.
 )",
       .columns = path_columns(),
       .totals = totals,
-      .arguments = {ArgumentGroup::placement, ArgumentGroup::synchronization,
-                    ArgumentGroup::autograd},
+      .arguments = analyses::kPathArguments,
       .arguments_with =
           [](const OptionValues& options) {
             return options.text("group_by") == "line" ? group_key_arguments({GroupKey::line})

@@ -127,12 +127,8 @@ std::int64_t PathRecording::wall_ns(std::span<const std::int64_t> times) const {
 void PathRecording::judge() {
   quality_.recorded_ns = durations(step_spans(*graph_, steps_, recorded_));
   quality_.replayed_ns = durations(step_spans(*graph_, steps_, replayed_));
-  PathRows rows(trace_, rules_, *graph_, steps_, PathGrouping::kind);
-  rows.add(*path_);
-  std::int64_t unexplained = 0;
-  for (const PathRow& row : std::move(rows).run()) {
-    add_bounded(unexplained, row.on_path_ns[static_cast<std::size_t>(PathKind::unexplained)]);
-  }
+  const std::int64_t unexplained =
+      PathRows(trace_, rules_, *graph_, steps_, PathGrouping::kind).unexplained_ns(*path_);
   quality_.unexplained_share = share(unexplained, sum_of_chosen(quality_.recorded_ns));
   const auto has_range = [](const PathStep& step) { return step.step.event != EventId::none; };
   if (lacks_device_work(trace_, *graph_)) {

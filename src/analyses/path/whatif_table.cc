@@ -208,8 +208,7 @@ whose replay without a change is not exact enough are refused.
 )",
       .columns = path_columns(),
       .totals = totals,
-      .arguments = {ArgumentGroup::placement, ArgumentGroup::synchronization,
-                    ArgumentGroup::autograd},
+      .arguments = analyses::kPathArguments,
       .arguments_with =
           [](const OptionValues& options) {
             bool needs_lines = options.text("group_by") == "line";
