@@ -88,6 +88,9 @@ struct IdlePart {
 
   /// Of launches: the time in operators that compute on the CPU, for 100 us or more.
   std::int64_t cpu_operators_ns = 0;
+  /// Of launches: the time in views and empty tensors (aten::slice, aten::empty) that take 100 us
+  /// or more, though they compute nothing.
+  std::int64_t long_views_ns = 0;
   /// Of allocations: the time in calls outside of any operator.
   std::int64_t outside_operators_ns = 0;
   IdleGap largest;  ///< the gap with the largest part

@@ -118,9 +118,8 @@ struct TraceSummaryOptions {
 
 /// The arguments that trace_summary() reads.
 inline constexpr ArgumentSet kSummaryArguments =
-    ArgumentSet{ArgumentGroup::autograd,       ArgumentGroup::copies, ArgumentGroup::modules,
-                ArgumentGroup::allocations,    ArgumentGroup::graphs, ArgumentGroup::placement,
-                ArgumentGroup::synchronization} |
+    ArgumentSet{ArgumentGroup::autograd,    ArgumentGroup::copies, ArgumentGroup::modules,
+                ArgumentGroup::allocations, ArgumentGroup::graphs, ArgumentGroup::synchronization} |
     ArgumentSet{Argument::input_types} | kRecordedOptionArguments;
 
 /// Takes O(n log n) time.

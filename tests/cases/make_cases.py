@@ -13,11 +13,12 @@ import files_and_backends
 import late_hosts
 import memory_and_kernels
 import ranks_and_collectives
+import settings_and_waits
 import waits_for_data_and_code
 import waits_for_the_gpu
 
-MODULES = (files_and_backends, late_hosts, memory_and_kernels, ranks_and_collectives, waits_for_data_and_code,
-           waits_for_the_gpu)
+MODULES = (files_and_backends, late_hosts, memory_and_kernels, ranks_and_collectives, settings_and_waits,
+           waits_for_data_and_code, waits_for_the_gpu)
 CASES = {name: function for module in MODULES for name, function in vars(module).items()
          if getattr(function, "__module__", None) == module.__name__ and not name.startswith("_")}
 

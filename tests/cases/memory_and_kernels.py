@@ -124,3 +124,30 @@ def pascal_has_no_tensor_cores(folder):
     _products("GTX1080", [("maxwell_sgemm_128x64_nn", 3000), ("maxwell_sgemm_128x128_tn", 1000)]) \
         .write(folder / "trace.json")
     return [asks(nothing_found)]
+
+
+def layouts_around_convolutions(folder):
+    m = Machine()
+    kernel = "void cudnn::ops::{}<__half, __half, float, true, false, (cudnnKernelDataType_t)0>(float)"
+    for number in range(4):
+        with m.step(number):
+            for _ in range(30):
+                with m.range("aten::cudnn_convolution", "cpu_op"):
+                    m.run(5)
+                    for name, took in ((kernel.format("nchwToNhwcKernel"), 60), ("sm80_xmma_fprop_implicit_gemm_f16f16_"
+                                       "f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32_execute_kernel__5x_cudnn", 200),
+                                       (kernel.format("nhwcToNchwKernel"), 55)):
+                        m.launch([(name, took)])
+    m.write(folder / "trace.json")
+    return [asks(found(layout_conversions=(0.34, 0.39)), remedy("layout_conversions", "channels_last"))]
+
+
+def attention_alone_uses_tensor_cores(folder):
+    m = Machine()
+    for number in range(4):
+        with m.step(number):
+            for _ in range(20):
+                m.mm(400, kernel="ampere_sgemm_128x64_tn", dtype="float")
+                m.op("aten::_flash_attention_forward", 12, "void pytorch_flash::flash_fwd_kernel<bf16>(Params)", 15)
+    m.write(folder / "trace.json")
+    return [asks(found(no_tensor_cores=(0.9, 1)), remedy("no_tensor_cores", "TF32"))]

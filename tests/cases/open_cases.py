@@ -18,6 +18,5 @@ OPEN = {
     "optimizer_on_the_cpu": NEEDED_WAIT,
     "sidecar_beside_the_trace": "files of a folder that are not traces are left out without a word",
     "small_batch_is_overhead_bound": "the delay of each launch counts as the device, though the host is what is late",
-    "some_launches_take_long": "less Python is advised though all idle time is in cudaLaunchKernel itself",
     "tensor_parallel_over_pcie": ONE_REMEDY,
 }

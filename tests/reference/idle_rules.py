@@ -47,6 +47,15 @@ COMPILER_FRAME = re.compile(
     r"(^|/)torch/_inductor/runtime/(triton_heuristics|coordinate_descent_tuner|benchmarking)\.py\(\d+\): "
     r"(?!run$|launcher$|__call__$)|"
     r"(^|/)triton/(compiler/|runtime/autotuner\.py\(\d+\): (_bench|benchmark|kernel_call|do_bench)|testing\.py)")
+VIEW = re.compile(  # makes a tensor without looking at a value
+    r"aten::(alias|as_strided|chunk|detach|empty|empty_like|empty_strided|expand|narrow|permute|select|slice|split|"
+    r"split_with_sizes|squeeze|t|transpose|unbind|unsqueeze|view|_unsafe_view|_reshape_alias)(\.\w+)?$")
+WAITING_FRAME = re.compile(  # for no device
+    r"<built-in (method acquire of _thread\.|function sleep>|method sleep of |method get of _queue\.SimpleQueue|"
+    r"method (poll|select) of |method (recv|accept|recv_into) of _socket\.)|"
+    r"(^|/)(threading\.py\(\d+\): (wait|acquire|join)|(?<!multiprocessing/)queue\.py\(\d+\): (get|put|join)|"
+    r"selectors\.py\(\d+\): select|multiprocessing/(connection\.py\(\d+\): (poll|wait|recv)|"
+    r"queues\.py\(\d+\): get))$")
 HOST_COLLECTIVE = re.compile(r"(gloo|mpi|ucc):|(c10d::(monitored_)?)?barrier_?$")
 HOST_COLLECTIVE_FRAME = re.compile(r"distributed_c10d\.py\(\d+\): ((monitored_)?barrier|\w+_object(_list)?)$|"
                                    r"\b(TCP|File|Hash|Prefix)?Store object|(^|/)rendezvous\.py|torch/distributed/store")
@@ -72,6 +81,7 @@ class Account:
         self.trace = trace
         self.find_steps()
         self.find_threads()
+        self.find_blocking_launches()
         self.find_repeated_setup()
         self.find_first_calls()
         self.find_warm_ups()
@@ -152,8 +162,15 @@ class Account:
             for device in joined:
                 self.groups[device] = joined
 
+    def find_blocking_launches(self):
+        """The launches that return after their kernels, if nine of ten do."""
+        kernels = [each for each in self.trace.work if each.kind == "kernel" and each.launch is not None]
+        blocking = [each for each in kernels if each.end <= each.launch.end]
+        does = bool(kernels) and len(kernels) - len(blocking) <= len(kernels) // 10
+        self.blocking = {id(each.launch) for each in blocking} if does else set()
+
     def find_repeated_setup(self):
-        """(process, name) of the calls that begin in half or more of several steps."""
+        """(process, name) of the calls that begin in half or more of several steps, or in later ones."""
         self.repeated = set()
         begins = collections.defaultdict(list)
         for row in self.trace.host:
@@ -161,8 +178,10 @@ class Account:
                 begins[row.process(), row.name].append(row.start)
         for (process, name), starts in begins.items():
             steps = [row for row in self.steps if row.process() == process]
-            having = sum(any(step.start <= start < step.end for start in starts) for step in steps)
-            if len(steps) > 1 and 2 * having >= len(steps):
+            having = [place for place, step in enumerate(steps) if any(step.start <= at < step.end for at in starts)]
+            later = [place for place in having if place > 0]
+            if len(steps) > 1 and (2 * len(having) >= len(steps) or
+                                   (len(later) > 1 and 2 * (later[-1] + 1) > len(steps))):
                 self.repeated.add((process, name))
 
     def find_first_calls(self):
@@ -200,7 +219,8 @@ class Account:
         place = next(place for place, each in enumerate(of_kind) if each[0] == order)
         if place >= 2 and place >= count // 10:
             return False
-        return 10 * statistics.median_low([each[1] for each in of_kind[count // 2:]]) < own
+        late = [each[1] for each in of_kind[(count + 1) // 2:]]
+        return 10 * statistics.median_low(late) < own and 2 * max(late) < own
 
     def find_warm_ups(self):
         """The processes that compile, and those that allocate, before the end of the first of several steps only."""
@@ -238,7 +258,8 @@ class Account:
     def computes(self, row):
         """Whether the host computes in the operator: it launches nothing."""
         found = self.outermost(row)
-        return found is not None and found.end - found.start >= 100_000 and id(found) not in self.launching
+        return found is not None and found.end - found.start >= 100_000 and (
+            id(found) not in self.launching and VIEW.match(found.name) is None)
 
     @staticmethod
     def compiles(row):
@@ -279,7 +300,7 @@ class Account:
         return row.cause
 
     def waits(self, call):
-        if is_wait(call):
+        if is_wait(call) or id(call) in self.blocking:
             return True
         copies = [each for each in call.work if not ON_DEVICE.search(each.name)]
         return is_copy(call) and bool(copies) and call.end >= max(each.end for each in copies)
@@ -380,7 +401,8 @@ class Gap:
             return [(start, end, cause)]
         parts = []
         if self.wait is not None and start >= self.wait.end and self.budget > 0 and not (
-                what == "works" and self.account.computes(row)):
+                what == "works" and self.account.computes(row)) and not (
+                    what == "in code" and row.kind == "frame" and WAITING_FRAME.search(row.name)):
             cut = min(end, start + self.budget)
             self.budget -= cut - start
             cause = self.cause_of_wait(self.wait)

@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "trace/links.h"
+
 namespace tbtrace::analyses {
 namespace {
 
@@ -38,6 +40,18 @@ RuntimeCall runtime_call(std::string_view name) {
   if (has_any(name, kSetup)) return RuntimeCall::setup;
   if (has_any(name, kAllocations)) return RuntimeCall::allocation;
   return RuntimeCall::other;
+}
+
+bool launches_block(const Trace& trace) {
+  const Events& events = trace.events();
+  std::size_t all = 0;
+  std::size_t blocking = 0;
+  for (const DeviceLink& link : links_of(trace).placed_work()) {
+    if (link.launch == EventId::none || trace.kind(link.activity) != EventKind::kernel) continue;
+    ++all;
+    if (events.end_ns(link.activity) <= events.end_ns(link.launch)) ++blocking;
+  }
+  return all > 0 && blocking >= all - all / 10;
 }
 
 bool is_garbage_collection(std::string_view name) {

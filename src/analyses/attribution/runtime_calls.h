@@ -44,6 +44,10 @@ class RuntimeCalls {
   std::vector<RuntimeCall> calls_;  // by StringId
 };
 
+/// Whether launches return when their kernels have ended, as with CUDA_LAUNCH_BLOCKING=1: nine of
+/// ten do.
+bool launches_block(const Trace& trace);
+
 /// Python's garbage collector, as torch (`Python GC`) and as Python's frames have it.
 bool is_garbage_collection(std::string_view name);
 

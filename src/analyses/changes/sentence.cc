@@ -161,6 +161,19 @@ std::string between_steps(const Diff& diff) {
                                  std::abs(change_ns) >= kLeastChange * period_ns));
 }
 
+/// ` A step does 8.0 times as many FLOPs.` Less or more work explains more than its parts do.
+std::string work_text(const Diff& diff) {
+  constexpr double kOtherWork = 0.1;
+  const auto flops = std::ranges::find(diff.quantities, "flops", &DiffQuantity::name);
+  if (flops == diff.quantities.end() || !flops->base_value || !flops->new_value) return {};
+  if (*flops->base_value <= 0 || *flops->new_value <= 0) return {};
+  const double times = *flops->new_value / *flops->base_value;
+  if (std::abs(times - 1) < kOtherWork) return {};
+  return times < 2 ? fmt::format(" A step does {:.1f} % {} FLOPs.", 100 * std::abs(times - 1),
+                                 times > 1 ? "more" : "fewer")
+                   : fmt::format(" A step does {:.1f} times as many FLOPs.", times);
+}
+
 }  // namespace
 
 std::string sentence_of(const Diff& diff, std::string_view what) {
@@ -172,7 +185,7 @@ std::string sentence_of(const Diff& diff, std::string_view what) {
                                       std::abs(diff.step.change) >= kLeastChange);
   const std::string why = is_change ? explanation(diff) : unseen_changes(diff);
   return change_text(diff.step.change, what, is_change) + why + certainty(diff, !why.empty()) +
-         "." + between_steps(diff);
+         "." + work_text(diff) + between_steps(diff);
 }
 
 }  // namespace tbtrace::analyses

@@ -12,6 +12,7 @@
 #include <tbtrace/recovered.h>
 
 #include "analyses/attribution/graph_labels.h"
+#include "analyses/attribution/runtime_calls.h"
 #include "analyses/attribution/work_times.h"
 #include "analyses/findings/rules.h"
 #include "analyses/gpu/activities.h"
@@ -242,10 +243,13 @@ void find_what_is_done(const analyses::Activities& activities, FindingFacts& fac
     facts.has_foreach_optimizer =
         facts.has_foreach_optimizer || name.starts_with("aten::_foreach_");
     facts.has_fused_optimizer = facts.has_fused_optimizer || name.starts_with("aten::_fused_");
+    // The engine's own operator for it: at::isnan(gradient)._is_any_true().item().
+    facts.checks_gradients = facts.checks_gradients || name == "aten::_is_any_true";
     facts.has_embedding_tables =
         facts.has_embedding_tables || name.find("split_embedding") != std::string_view::npos;
     facts.has_ddp = facts.has_ddp || name.find("DistributedDataParallel") != std::string_view::npos;
   }
+  facts.has_blocking_launches = analyses::launches_block(trace);
   std::vector<TrackId> streams;
   for (const DeviceLink* const link : activities) {
     const TrackId stream = trace.events().track(link->activity);

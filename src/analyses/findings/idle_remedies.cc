@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "analyses/attribution/idle_threads.h"
 #include "analyses/findings/event_text.h"
 
 namespace tbtrace::analyses {
@@ -17,6 +18,13 @@ std::string_view mostly_in(const IdlePart& part) {
 
 bool has(std::string_view text, std::string_view what) {
   return text.find(what) != std::string_view::npos;
+}
+
+bool is_of_intel(const FindingFacts& facts) { return facts.trace.device() == DeviceType::xpu; }
+
+/// `torch.cuda`, also of AMD's devices.
+std::string torch_module(const FindingFacts& facts) {
+  return is_of_intel(facts) ? "torch.xpu" : "torch.cuda";
 }
 
 std::string of_data(const FindingFacts& facts, const IdlePart& part, std::string_view usual) {
@@ -45,7 +53,7 @@ std::string of_compiler(const IdlePart& part, std::string_view usual) {
          "(torch.compiler.set_stance(skip_guard_eval_unsafe=True))";
 }
 
-std::string of_allocation(const IdlePart& part, std::string_view usual) {
+std::string of_allocation(const FindingFacts& facts, const IdlePart& part, std::string_view usual) {
   // The caching allocator of the device has no part in page-locked memory.
   if (has(mostly_in(part), "Host")) {
     return "keep page-locked memory instead of allocating it again: pin_memory=True of the data "
@@ -53,8 +61,43 @@ std::string of_allocation(const IdlePart& part, std::string_view usual) {
   }
   constexpr std::int64_t kNotable = 10;  // a tenth
   if (part.outside_operators_ns > part.ns / kNotable) {
-    return "memory is freed outside of operators, as torch.cuda.empty_cache() does, and has to be "
-           "allocated again: take that out of the loop";
+    return "memory is freed outside of operators, as " + torch_module(facts) +
+           ".empty_cache() does, and has to be allocated again: take that out of the loop";
+  }
+  for (const std::string_view search : {"cudnn_convolution", "miopen_convolution"}) {
+    if (has(part.largest.op, search)) {
+      return "the library tries algorithms for each new size of a convolution, and needs memory "
+             "for "
+             "that: keep sizes the same, or set torch.backends.cudnn.benchmark = False";
+    }
+  }
+  if (has(mostly_in(part), "Async")) {
+    return "the allocator is the driver's own (backend:cudaMallocAsync): use PyTorch's caching "
+           "allocator, or keep memory instead of allocating it again";
+  }
+  for (const std::string_view segment : {"MemCreate", "MemMap", "MemUnmap", "MemSetAccess"}) {
+    if (has(mostly_in(part), segment)) {
+      return "segments grow and shrink in the loop (expandable_segments): the memory is nearly "
+             "full, "
+             "so use a smaller batch, and no empty_cache() in the loop";
+    }
+  }
+  if (is_of_intel(facts)) {
+    return "the caching allocator runs out of memory: use a smaller batch, and no " +
+           torch_module(facts) + ".empty_cache() in the loop";
+  }
+  return std::string(usual);
+}
+
+std::string of_waits(const FindingFacts& facts, std::string_view usual) {
+  if (facts.has_blocking_launches) {
+    return "each launch waits for its kernel, as with CUDA_LAUNCH_BLOCKING=1: unset that, it is "
+           "for "
+           "finding errors";
+  }
+  if (is_of_intel(facts)) {
+    return "take synchronizations out of the loop: torch.xpu.synchronize(), timers that call it; "
+           "measure with events instead";
   }
   return std::string(usual);
 }
@@ -67,10 +110,14 @@ std::string after_wait(const IdlePart& part, std::string remedy) {
   return remedy + "; or make cheaper what runs after it: " + name_text(gap.host);
 }
 
-std::string of_copies(const IdlePart& part, std::string_view usual) {
+std::string of_copies(const FindingFacts& facts, const IdlePart& part, std::string_view usual) {
   const std::string& op = part.largest.op;
   std::string remedy(usual);
   if (op == "aten::_local_scalar_dense" || op == "aten::item" || op == "aten::is_nonzero") {
+    if (facts.checks_gradients) {
+      return "anomaly detection reads whether each gradient has a NaN: leave out "
+             "torch.autograd.set_detect_anomaly() and detect_anomaly() unless you look for one";
+    }
     remedy =
         "avoid .item(), print() and if of tensors in the loop: keep such values on the GPU, and "
         "read them once in many steps";
@@ -106,6 +153,24 @@ std::string of_code(const FindingFacts& facts, const IdlePart& part, std::string
                ? "use the optimizer's fused implementation (fused=True), or compile its step"
                : "use the optimizer's fused implementation (fused=True, else foreach=True)";
   }
+  if (has(range, "search_unused_parameters")) {
+    return "DistributedDataParallel looks for parameters without a gradient in each step: leave "
+           "out "
+           "find_unused_parameters=True, or set static_graph=True";
+  }
+  if (is_wait(range)) {
+    return "the host waits in \"" + name_text(range) +
+           "\", which is no wait for the GPU: for a request, a lock, another thread or process, or "
+           "time; let there be other work meanwhile, or look at what it waits for";
+  }
+  if (are_many_and_short(part)) {
+    std::string short_gaps = "most of it is in many short gaps between operators: " +
+                             without_what_is_done(facts, "larger batches, fused operators");
+    if (facts.has_frames) {
+      short_gaps += "; the recording of Python stacks (with_stack=True) makes them longer";
+    }
+    return short_gaps;
+  }
   std::string remedy = "make \"" + name_text(range) + "\" cheaper, or " + std::string(usual);
   if (!facts.has_frames) {
     remedy += "; Python stacks (with_stack=True) show what it does";
@@ -122,6 +187,12 @@ std::string without_what_is_done(const FindingFacts& facts, std::string_view fir
   return remedy;
 }
 
+bool are_many_and_short(const IdlePart& part) {
+  constexpr std::int64_t kShortGap = 200'000;  // ns
+  constexpr std::uint64_t kMany = 20;
+  return part.gaps >= kMany && part.ns < kShortGap * static_cast<std::int64_t>(part.gaps);
+}
+
 bool computes_on_cpu(const IdlePart& launches) {
   return launches.cpu_operators_ns > launches.ns - launches.cpu_operators_ns;
 }
@@ -135,11 +206,11 @@ std::string idle_remedy(const FindingFacts& facts, const IdlePart& part, std::st
     case IdleCause::compiler:
       return of_compiler(part, usual);
     case IdleCause::allocation:
-      return of_allocation(part, usual);
+      return of_allocation(facts, part, usual);
     case IdleCause::copies:
-      return of_copies(part, usual);
+      return of_copies(facts, part, usual);
     case IdleCause::synchronization:
-      return after_wait(part, std::string(usual));
+      return after_wait(part, of_waits(facts, usual));
     case IdleCause::code:
       return of_code(facts, part, usual);
     default:
@@ -153,9 +224,20 @@ std::string launch_remedy(const FindingFacts& facts, const IdlePart& part) {
     return "graphs are recorded again and again: give them few shapes (pad, or bucket by length), "
            "and keep what changes its shape out of them";
   }
+  if (has(range, "ModuleLoad") || has(range, "LibraryLoad") || has(range, "BinaryLoad")) {
+    return "code is loaded again and again, as for each new size: keep sizes the same (pad, or "
+           "bucket "
+           "by length), or let the kernels take any size (dynamic shapes)";
+  }
   if (computes_on_cpu(part)) {
     return "these operators compute on the CPU: move their tensors to the GPU, or do that work "
            "while the GPU is busy";
+  }
+  if (part.long_views_ns > part.ns / 2) {
+    return "operators that only make views or empty tensors take long, so the launching thread "
+           "does "
+           "not run all the time: give it more processor cores (limits of the container, "
+           "OMP_NUM_THREADS, other processes), and look for other Python threads";
   }
   const bool is_in_calls = has(range, "Launch") && part.ranges.front().ns > part.ns / 2;
   if (is_in_calls) {

@@ -22,6 +22,9 @@ std::string device_remedy(const FindingFacts& facts, const IdlePart& part);
 /// A compiled program need not be told to compile, nor one with graphs to use graphs.
 std::string without_what_is_done(const FindingFacts& facts, std::string_view first);
 
+/// Whether it is in many gaps that are short, as between operators.
+bool are_many_and_short(const IdlePart& part);
+
 /// Whether most of the time in which the host launched went to operators that compute on the CPU.
 bool computes_on_cpu(const IdlePart& launches);
 

@@ -250,7 +250,7 @@ bool has_small_kernels(const FindingFacts& facts) {
 
 /// Whether launches are late as a rule: one long gap is a single event.
 bool are_late(const GpuUse& device, const IdlePart& launches) {
-  return costs(device, launches.ns, kLaunches) && launches.largest.ns <= launches.ns / 4;
+  return costs(device, launches.ns, kLaunches) && launches.largest.ns <= launches.ns / 2;
 }
 
 std::optional<Finding> launches(const FindingFacts& facts, Finding finding) {
@@ -297,18 +297,14 @@ std::string remedy_of_all(const FindingFacts& facts) {
   const auto most = std::ranges::find_if(device.idle_causes, [](const IdlePart& part) {
     return !is_once(part.cause) && part.cause != IdleCause::unrecorded_work;
   });
-  // In many short gaps, which are between operators, the longest ones say little.
-  constexpr std::int64_t kShortGap = 200'000;  // ns
-  constexpr std::uint64_t kMany = 20;
-  const bool are_many_and_short =
-      most->gaps >= kMany && most->ns < kShortGap * static_cast<std::int64_t>(most->gaps);
   switch (most->cause) {
     case IdleCause::nothing_recorded:
       if (facts.has_frames) {
         return "look at the longest gaps: the recording has no range there, not even a Python "
                "function";
       }
-      return are_many_and_short
+      // The longest ones say little then.
+      return are_many_and_short(*most)
                  ? "most of it is in many short gaps between operators: " +
                        without_what_is_done(facts, "larger batches, fused operators") +
                        "; Python stacks (with_stack=True) show what the host does there"

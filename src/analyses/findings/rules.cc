@@ -14,6 +14,7 @@ constexpr auto kFindingRules = std::to_array<FindingRule>({
     {"exposed communication", has_device, IdleTime::none, exposed_communication},
     {"exposed copies", has_device, IdleTime::none, exposed_copies},
     {"products without tensor cores", has_tensor_cores, IdleTime::none, no_tensor_cores},
+    {"conversions between layouts", has_device, IdleTime::none, layout_conversions},
     {"attention by the math implementation", has_device, IdleTime::none, math_attention},
     {"growing memory", has_memory_of_steps, IdleTime::none, memory_growth},
     {"memory that the allocator keeps", has_reserved_memory, IdleTime::none, reserved_growth},

@@ -69,9 +69,11 @@ struct FindingFacts {
   bool has_frames = false;   ///< Python functions were recorded
   bool has_foreach_optimizer = false;
   bool has_fused_optimizer = false;
-  bool has_embedding_tables = false;  ///< FBGEMM's, as recommenders have them
-  std::size_t devices = 0;            ///< of the trace
-  std::size_t streams = 0;            ///< of the device, with work
+  bool checks_gradients = false;       ///< by torch.autograd.set_detect_anomaly
+  bool has_blocking_launches = false;  ///< CUDA_LAUNCH_BLOCKING=1, by what launches do
+  bool has_embedding_tables = false;   ///< FBGEMM's, as recommenders have them
+  std::size_t devices = 0;             ///< of the trace
+  std::size_t streams = 0;             ///< of the device, with work
   /// The device is CUDA's or HIP's, and less than half of its work is launched by graphs.
   bool can_use_graphs = false;
   MatrixKernels kernels;
@@ -120,6 +122,7 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts);
 /// Of traces without a device.
 std::optional<Finding> host_communication_of_steps(const FindingFacts& facts);
 std::optional<Finding> exposed_copies(const FindingFacts& facts);
+std::optional<Finding> layout_conversions(const FindingFacts& facts);
 std::optional<Finding> math_attention(const FindingFacts& facts);
 
 bool has_tensor_cores(const FindingFacts& facts);

@@ -49,11 +49,12 @@ std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
   if (!has_tensor_cores(facts)) return std::nullopt;
   const MatrixKernels& kernels = facts.kernels;
   const double part = share(kernels.without_ns, facts.device->window_ns);
+  if (part < kWithoutTensorCores) return std::nullopt;
   const bool used = share(kernels.tensor_core_ns, kernels.matrix_ns) >= kTensorCoresUsed;
-  if (used || part < kWithoutTensorCores) return std::nullopt;
   Finding finding = {
       .id = "no_tensor_cores",
-      .title = "Matrix products and convolutions do not use tensor cores",
+      .title = used ? "Part of the matrix products and convolutions do not use tensor cores"
+                    : "Matrix products and convolutions do not use tensor cores",
       .remedy = *facts.properties->compute_major >= kAmpere
                     ? "use autocast with bfloat16 or float16, or allow TF32 "
                       "(torch.set_float32_matmul_precision(\"high\")); keep sizes multiples of 8"

@@ -58,6 +58,10 @@ struct Calls {
     std::ranges::nth_element(late_ns, middle);
     return *middle;
   }
+  /// After all calls; -1 without late ones.
+  std::int64_t longest_late_ns() const {
+    return late_ns.empty() ? -1 : *std::ranges::max_element(late_ns);
+  }
 };
 
 class FirstCalls {
@@ -90,8 +94,9 @@ class FirstCalls {
     for (auto& [kind, calls] : calls_) {
       if (calls.early.empty()) continue;
       const std::int64_t later = calls.median_late_ns();
+      const std::int64_t longest = calls.longest_late_ns();
       for (const auto& [call, ns] : calls.early) {
-        const bool is_short_later = later < (ns + kLonger - 1) / kLonger;
+        const bool is_short_later = later < (ns + kLonger - 1) / kLonger && longest < ns - ns / 2;
         if (is_short_later && is_confirmed(kind, calls, call, ns)) found.push_back(call);
       }
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "analyses/attribution/idle_threads.h"
 #include "analyses/attribution/runtime_calls.h"
 #include "analyses/attribution/source_lines.h"
 #include "analyses/gpu/first_calls.h"
@@ -84,6 +85,7 @@ HostCauses::HostCauses(const Trace& trace, const StepRules& rules)
     : trace_(trace), rules_(rules), runtime_(trace) {
   classify_names();
   find_copies();
+  if (launches_block(trace)) find_blocking_launches();
   find_repeated();
   if (const auto part = sliced_part(trace); part && part->begins_later) {
     compiles_once_ = allocates_once_ = false;
@@ -121,6 +123,7 @@ void HostCauses::classify_names() {
           : frame && is_profiler_frame(*frame)      ? Name::profiler
           : frame && is_communication_frame(*frame) ? Name::host_communication
           : !frame && is_of_store(name)             ? Name::host_communication
+          : is_wait(name)                           ? Name::waiting
                                                     : Name::plain);
       continue;
     }
@@ -136,6 +139,17 @@ void HostCauses::classify_names() {
   }
 }
 
+void HostCauses::find_blocking_launches() {
+  const Events& events = trace_.events();
+  for (const DeviceLink& link : links_of(trace_).placed_work()) {
+    if (link.launch == EventId::none || trace_.kind(link.activity) != EventKind::kernel) continue;
+    if (events.end_ns(link.activity) <= events.end_ns(link.launch)) {
+      blocking_.push_back(link.launch);
+    }
+  }
+  std::ranges::sort(blocking_);
+}
+
 /// What is in the first of several steps only, and which setup is not.
 void HostCauses::find_repeated() {
   const Events& events = trace_.events();
@@ -145,6 +159,7 @@ void HostCauses::find_repeated() {
   for (const Step& step : steps) starts.push_back(events.start_ns(step.event));
   std::ranges::sort(starts);
   std::unordered_map<StringId, std::vector<std::int64_t>> steps_of;  // of setup calls
+  const auto of_steps = static_cast<std::int64_t>(starts.size());
   std::int64_t last_allocation = INT64_MIN;
   std::int64_t last_compilation = INT64_MIN;
   for (const EventId range : call_tree_of(trace_).ranges()) {
@@ -165,7 +180,10 @@ void HostCauses::find_repeated() {
   for (auto& [text, of] : steps_of) {
     std::ranges::sort(of);
     of.erase(std::unique(of.begin(), of.end()), of.end());
-    if (of.size() >= 2 && of.size() * 2 >= starts.size()) repeated_.push_back(text);
+    const bool in_half = of.size() * 2 >= starts.size();
+    const bool in_late_ones =
+        of.size() - (of.front() == 1 ? 1 : 0) >= 2 && of.back() * 2 > of_steps;
+    if (of.size() >= 2 && (in_half || in_late_ones)) repeated_.push_back(text);
   }
   std::ranges::sort(repeated_);
 }
@@ -231,7 +249,8 @@ bool HostCauses::decides(EventId range) const {
       case RuntimeCall::other:
         break;
     }
-  } else if (const Name its_name = name(range); its_name != Name::plain) {
+  } else if (const Name its_name = name(range);
+             its_name != Name::plain && its_name != Name::waiting) {
     return its_name != Name::step;
   } else if (rules_.role(range) == StepRole::data_loader) {
     return true;
@@ -261,6 +280,7 @@ IdleCause HostCauses::cause_of_name(EventId range) const {
       return IdleCause::host_communication;
     case Name::plain:
     case Name::step:
+    case Name::waiting:
       break;
   }
   return is_first ? IdleCause::cold_start : IdleCause::data;
@@ -298,13 +318,13 @@ HostMeaning HostCauses::meaning(EventId range) const {
     if (copy != waits_for_copies_.end()) {
       return {Doing::waits, IdleCause::copies, copy->second};
     }
-    if (runtime_.of(range) == RuntimeCall::wait) {
+    if (runtime_.of(range) == RuntimeCall::wait || std::ranges::binary_search(blocking_, range)) {
       return {Doing::waits, IdleCause::synchronization, range};
     }
   }
   const bool is_work = kind == EventKind::runtime || kind == EventKind::cpu_op;
-  return {is_work ? Doing::works : Doing::code, is_work ? IdleCause::launches : IdleCause::code,
-          range};
+  if (is_work) return {Doing::works, IdleCause::launches, range};
+  return {Doing::code, IdleCause::code, range, name(range) == Name::waiting};
 }
 
 }  // namespace tbtrace::analyses

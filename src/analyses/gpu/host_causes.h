@@ -29,6 +29,7 @@ struct HostMeaning {
   Doing doing = Doing::silent;
   IdleCause cause = IdleCause::nothing_recorded;
   EventId call = EventId::none;  ///< what decides: the range, one around it, or the copy waited for
+  bool waits_for_others = false;  ///< in code: a Python function that waits, for no device
 };
 
 /// The profiler's own work, which the file has apart from the threads.
@@ -57,10 +58,12 @@ class HostCauses {
     guards,
     compilation,
     host_communication,
+    waiting,
   };
 
   void classify_names();
   void find_copies();
+  void find_blocking_launches();
   void find_repeated();
   void find_decided();
   void find_overheads();
@@ -78,6 +81,7 @@ class HostCauses {
   std::vector<Name> ranges_;  // the same of all other ranges
   /// A call that waits for a copy, and one that began the copy.
   std::unordered_map<EventId, EventId> waits_for_copies_;
+  std::vector<EventId> blocking_;     // sorted: launches that return after their kernels
   std::vector<EventId> allocating_;   // sorted: operators that allocate
   std::vector<EventId> first_calls_;  // sorted
   bool compiles_once_ = false;        // compilation is in the first of several steps only

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyses/attribution/operator_names.h"
 #include "analyses/attribution/work_times.h"
 #include "analyses/gpu/host_causes.h"
 #include "analyses/gpu/host_spans.h"
@@ -247,13 +248,15 @@ class Accounts {
     return outermost;
   }
 
+  static constexpr std::int64_t kLong = 100'000;  // ns, of an operator
+
   /// Whether a thread is in an operator that computes on the host, and so needs the results that it
   /// has waited for.
   bool computes_on_host(const HostSpan* host) const {
-    constexpr std::int64_t kLong = 100'000;  // ns
     if (host == nullptr || host->meaning.doing != Doing::works) return false;
     const EventId op = outermost_operator(host->range);
-    return op != EventId::none && events_.duration_ns(op) >= kLong && !launching_.contains(op);
+    return op != EventId::none && events_.duration_ns(op) >= kLong && !launching_.contains(op) &&
+           !only_makes_tensors(trace_.name(op));
   }
 
   /// Whether an outermost operator calls the device's runtime. What it launched may be missing.
@@ -323,7 +326,8 @@ class Accounts {
       span.cause = IdleCause::unknown;
     } else if (doing == Doing::waits) {
       span.cause = in_wait(stretch);
-    } else if (stretch.lost.ns > 0 && !computes_on_host(host)) {
+    } else if (stretch.lost.ns > 0 && !computes_on_host(host) &&
+               !(doing == Doing::code && host->meaning.waits_for_others)) {
       Lost& lost = stretch.lost;
       stretch.time.end = std::min(stretch.time.end, stretch.time.start + lost.ns);
       lost.ns -= stretch.time.end - stretch.time.start;
@@ -335,6 +339,8 @@ class Accounts {
       span.cause = IdleCause::other_device;
     } else {
       span.cause = doing == Doing::works ? IdleCause::launches : IdleCause::code;
+      span.is_long_view = doing == Doing::works && events_.duration_ns(host->range) >= kLong &&
+                          only_makes_tensors(trace_.name(host->range));
       span.is_on_cpu = computes_on_host(host) && !calls_runtime(outermost_operator(host->range));
     }
     return span;

@@ -24,6 +24,7 @@ struct IdleSpan {
   EventId range = EventId::none;  ///< the range that the host was in; none if none counts
   std::uint32_t gap = 0;          ///< its number in the account
   bool is_on_cpu = false;         ///< of launches: an operator that computes on the CPU
+  bool is_long_view = false;      ///< of launches: one that only makes a tensor, and takes long
 };
 
 /// Of one device.

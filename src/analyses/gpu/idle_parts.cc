@@ -101,6 +101,7 @@ class Parts {
     const std::int64_t ns = part.end - part.start;
     parts_[cause].ns += ns;
     if (span.is_on_cpu) parts_[cause].cpu_operators_ns += ns;
+    if (span.is_long_view) parts_[cause].long_views_ns += ns;
     const bool is_outside = span.cause == IdleCause::allocation && span.call != EventId::none &&
                             operator_around(trace_, span.call) == EventId::none;
     if (is_outside) parts_[cause].outside_operators_ns += ns;
@@ -282,6 +283,7 @@ void join_idle_parts(std::vector<IdlePart>& all, const std::vector<IdlePart>& mo
     }
     add_bounded(same->ns, part.ns);
     add_bounded(same->cpu_operators_ns, part.cpu_operators_ns);
+    add_bounded(same->long_views_ns, part.long_views_ns);
     add_bounded(same->outside_operators_ns, part.outside_operators_ns);
     if (part.largest.ns > same->largest.ns) same->largest = part.largest;
   }

@@ -78,7 +78,7 @@ class CallWaits {
       : trace_(trace), events_(trace.events()), order_(order), rows_(trace), calls_(trace) {}
 
   std::vector<DeviceWait> run() && {
-    const bool with_kernels = launches_block();
+    const bool with_kernels = launches_block(trace_);
     std::unordered_map<EventId, std::uint32_t> copies;  // by call: the last copy that it began
     for (std::uint32_t work = 0; work < order_.work.size(); ++work) {
       const DeviceLink& link = order_.work[work];
@@ -104,19 +104,6 @@ class CallWaits {
  private:
   std::int64_t end_of(std::uint32_t work) const {
     return events_.end_ns(order_.work[work].activity);
-  }
-
-  /// Whether launches return when their kernels have ended, as with CUDA_LAUNCH_BLOCKING=1: nearly
-  /// all of them do.
-  bool launches_block() const {
-    std::size_t all = 0;
-    std::size_t blocking = 0;
-    for (const DeviceLink& link : order_.work) {
-      if (link.launch == EventId::none || trace_.kind(link.activity) != EventKind::kernel) continue;
-      ++all;
-      if (events_.end_ns(link.activity) <= events_.end_ns(link.launch)) ++blocking;
-    }
-    return all > 0 && blocking >= all - all / 10;
   }
 
   bool was_launched_before(std::uint32_t work, std::int64_t time) const {

@@ -66,6 +66,21 @@ std::string little_work_text(const TraceSummary& summary) {
          ": too little to judge. ";
 }
 
+/// Findings are about the time from a device's first activity to its last. Without steps, most of a
+/// recording may be before that and after it.
+std::string beside_text(const TraceSummary& summary) {
+  constexpr double kMost = 0.5;
+  std::int64_t longest = 0;
+  for (const GpuUse& gpu : summary.gpus) longest = std::max(longest, gpu.window_ns);
+  const bool is_small = longest > 0 && share(longest, summary.run.window_ns) < kMost;
+  if (!is_small || summary.steps.has_steps()) return {};
+  return "From its first to its last activity, the " +
+         std::string(report::device_word(summary.run.device_type)) + " was there for " +
+         cell("time_ns", longest) + " of " + cell("time_ns", summary.run.window_ns) +
+         "; findings are about that time. What the host did before and after, tbtrace ops and "
+         "tbtrace lines show.";
+}
+
 /// The first figure is what the others add up to, of the finding about all idle time.
 std::string figures_text(const Finding& finding, const std::vector<std::string>& figures) {
   if (finding.id != "low_gpu_utilization" || figures.size() < 2) return joined(figures);
@@ -109,11 +124,14 @@ std::string findings_text(const std::vector<TraceSummary>& summaries) {
     }
     text += events + cell("text", indent + "    -> " + finding.remedy) + "\n";
   }
-  if (!text.empty()) return "\nFindings:\n" + text;
+  const std::string beside = summaries.size() == 1 ? beside_text(summaries.front()) : "";
+  const std::string before = beside.empty() ? "" : "\n" + beside + "\n";
+  if (!text.empty()) return before + "\nFindings:\n" + text;
   // Nothing is what a damaged trace has most of.
   if (has_error(summaries)) return "\nNo findings, because of the errors above.\n";
   const std::string little = little_work_text(summaries.front());
-  return "\nNo findings. " + little + "Looked for: " + joined(summaries.front().looked_for) +
+  return (little.empty() ? before : "") + "\nNo findings. " + little +
+         "Looked for: " + joined(summaries.front().looked_for) +
          " (docs/findings.md has the thresholds).\n";
 }
 

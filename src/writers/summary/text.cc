@@ -122,7 +122,7 @@ std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   if (steps.steps.empty()) return {};
   const double whole = steps.mean_host_duration_ns();
   const std::size_t all = steps.steps.size() + steps.dropped_steps;
-  std::string first = "no steps: all of it";
+  std::string first = "no steps: all operators";
   if (steps.has_steps()) {
     first = "mean of " + std::to_string(steps.steps.size());
     if (steps.dropped_steps > 0) first += " of " + std::to_string(all);
