@@ -160,7 +160,7 @@ std::string of_code(const FindingFacts& facts, const IdlePart& part, std::string
   }
   if (is_wait(range)) {
     return "the host waits in \"" + name_text(range) +
-           "\", which is no wait for the GPU: for a request, a lock, another thread or process, or "
+           "\", and not for the GPU: for a request, a lock, another thread or process, or "
            "time; let there be other work meanwhile, or look at what it waits for";
   }
   if (are_many_and_short(part)) {

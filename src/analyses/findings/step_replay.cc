@@ -27,7 +27,7 @@ std::optional<std::int64_t> StepReplay::gain_ns(const ChangedWork& changed) {
       PathChanges::of(trace_, path->rules(), path->graph(), changed.changes);
   if (!changes.ok()) return std::nullopt;
   for (const EventId work : changed.work) changes->scale(work, changed.factor);
-  // What a thread does there may be a wait for what gets shorter, so it is no limit of the gain.
+  // What a thread does there may be a wait for what gets shorter, so it does not limit the gain.
   changes->leave_out_unrecorded(trace_);
   const std::vector<std::int64_t> times =
       replay(path->graph(), replay_lengths(path->graph(), path->delays(), *changes));
