@@ -25,6 +25,15 @@ _tbtrace.Table.to_csv:
         self, path: str | os.PathLike[str], *, sort_by: str | None = None, row_limit: int = -1, overwrite: bool = False
     ) -> None: ...
 
+# The module has a function `slice`.
+_tbtrace.Column.__getitem__:
+    \from builtins import slice as _slice
+    \from typing import overload
+    @overload
+    def __getitem__(self, row: int) -> Any: ...
+    @overload
+    def __getitem__(self, rows: _slice) -> Column: ...
+
 # A fourth says what is wrong with other arguments.
 _tbtrace.Table.__getitem__:
     @overload
@@ -33,4 +42,4 @@ _tbtrace.Table.__getitem__:
     @overload
     def __getitem__(self, row: int) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, rows: slice) -> Table: ...
+    def __getitem__(self, rows: _slice) -> Table: ...

@@ -30,8 +30,6 @@ constexpr const char* kAbout =
     "Numbers in names stay, too, and so do names made of public words. Look at the result before\n"
     "you give it away.\n";
 
-constexpr std::size_t kLeastKey = 16;
-
 /// What a file holds, or nothing if it cannot be read.
 std::optional<std::string> bytes_of(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
@@ -129,8 +127,9 @@ int run(const OptionParser& parser) {
   const bool has_key = parser.given("key-file");
   const std::string key_file = has_key ? parser.text("key-file") : "/dev/urandom";
   constexpr std::size_t kMostKey = std::size_t{1} << 16;
-  const std::optional<std::string> key = bytes_of(key_file, has_key ? kMostKey : kLeastKey);
-  if (!key || key->size() < kLeastKey) {
+  const std::optional<std::string> key =
+      bytes_of(key_file, has_key ? kMostKey : kLeastAnonymiseKey);
+  if (!key || key->size() < kLeastAnonymiseKey) {
     console.error(key_file,
                   "is not a key of at least 16 bytes; make one with "
                   "`head -c 32 /dev/urandom > job.key`");

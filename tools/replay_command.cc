@@ -31,7 +31,7 @@ int run(const OptionParser& parser) {
     options.most_inputs = static_cast<std::size_t>(*most);
   }
   ReadOptions reading = standard.reading;
-  reading.arguments = {ArgumentGroup::inputs, ArgumentGroup::strides, ArgumentGroup::placement};
+  reading.arguments = kReplayArguments;
   Console console(standard.console);
   InputLoop loop(std::string(parser.command().name), standard, reading, console,
                  {.needs_all = true});

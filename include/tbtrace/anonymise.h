@@ -4,6 +4,7 @@
 // of the words that were replaced. Blocks until the file is there. Any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,9 +18,12 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
+/// Bytes that a key must have, so that it cannot be found by trying.
+inline constexpr std::size_t kLeastAnonymiseKey = 16;
+
 struct AnonymiseOptions {
-  /// Any bytes. With the same key, a word has the same replacement in every trace; without the key
-  /// it cannot be found by trying words. Empty: a random key.
+  /// At least kLeastAnonymiseKey bytes. With the same key, a word has the same replacement in every
+  /// trace; without the key it cannot be found by trying words. Empty: a random key.
   std::string key = {};
   bool overwrite = false;
   bool strict = false;      ///< treats any issue of the input as a failure

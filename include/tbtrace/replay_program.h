@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
@@ -18,10 +19,14 @@ struct ReplayOptions {
   std::size_t most_inputs = 5;  ///< those whose calls take the most time together
 };
 
+/// What a trace has to be read with.
+inline constexpr ArgumentSet kReplayArguments = {ArgumentGroup::inputs, ArgumentGroup::strides,
+                                                 ArgumentGroup::placement};
+
 /// The program's text. It needs torch alone; the numbers in tensors are not recorded, and are
 /// random. Times are those of the calls on the host, or of the device work that they launched, if
-/// they did. The trace must have been read with ReadOptions::arguments that hold inputs and
-/// strides. Fails with invalid_argument if the trace has no such operator, or no inputs of it.
+/// they did. The trace must have been read with kReplayArguments. Fails with invalid_argument if
+/// the trace has no such operator, or no inputs of it.
 Result<std::string> replay_program(const Trace& trace, const ReplayOptions& options);
 
 }  // namespace tbtrace

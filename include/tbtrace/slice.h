@@ -64,7 +64,8 @@ struct SliceOptions {
   std::set<std::string, std::less<>> threads = {};
   SliceKinds kinds = kAllSliceKinds;
   /// Host ranges of these names, what runs in them on their threads, and what that launched; and
-  /// device activities of these names. Empty: all.
+  /// device activities of these names. Empty: all. Called once for each name, on the calling thread
+  /// and before anything is written; what it throws ends the slicing.
   std::function<bool(std::string_view name)> accepts_name = {};
   std::string name_pattern = {};  ///< what `accepts_name` accepts, for the member `tbtrace_slice`
   bool overwrite = false;
@@ -81,7 +82,7 @@ struct SliceReport {
   std::uint64_t cut = 0;       ///< of those written, ranges that were open at an end of the time
   std::optional<SliceTime> time = {};    ///< what was chosen; nullopt: all
   std::vector<std::int64_t> steps = {};  ///< numbers of the steps that are in it as a whole
-  std::uint64_t bytes = 0;               ///< without compression
+  std::uint64_t bytes = 0;               ///< of these rows, without compression
   Changes changes = {};
   std::vector<Issue> issues = {};
 };

@@ -3,6 +3,7 @@
 #include <span>
 
 #include <tbtrace/compat.h>
+#include <tbtrace/replay_program.h>
 #include <tbtrace/tables.h>
 #include <tbtrace/views.h>
 
@@ -106,7 +107,7 @@ Figures figures_named(std::string_view table, std::string_view chosen) {
 }
 
 ArgumentSet table_arguments() {
-  ArgumentSet arguments = kOperatorArguments | view_arguments();
+  ArgumentSet arguments = kOperatorArguments | view_arguments() | kReplayArguments;
   for (const TableDescription* const table : tables())
     arguments = arguments | table->all_arguments();
   return arguments;

@@ -52,7 +52,7 @@ std::size_t choice(std::string_view argument, std::string_view chosen,
 /// that there are if it has none with this name.
 Figures figures_named(std::string_view table, std::string_view chosen);
 
-/// What tables and views are computed from.
+/// What tables, views and replay_program() are computed from.
 ArgumentSet table_arguments();
 /// The names of all groups.
 std::vector<std::string> argument_groups();

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/flame_graph.h>
 #include <tbtrace/operators.h>
+#include <tbtrace/replay_program.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_export.h>
 #include <tbtrace/views.h>
@@ -229,6 +231,27 @@ void export_stacks(const PythonTrace& self, nb::handle path, const std::string& 
   check(write_exported_stacks({&trace, 1}, place, metric, overwrite), place);
 }
 
+/// The program of an operator. `shapes`: a list, or its text.
+nb::str replay(const PythonTrace& self, const std::string& op, const nb::object& shapes,
+               std::int64_t row_limit) {
+  need(kReplayArguments, self, "replay_program");
+  if (row_limit < 1) wrong_argument("row_limit takes a number from 1");
+  ReplayOptions options;
+  options.op = op;
+  options.most_inputs = static_cast<std::size_t>(row_limit);
+  if (nb::isinstance<nb::str>(shapes)) {
+    options.shapes = nb::cast<std::string>(shapes);
+  } else if (!shapes.is_none()) {
+    options.shapes = nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(shapes));
+  }
+  std::string program;
+  {
+    const nb::gil_scoped_release working;
+    program = value_of(replay_program(*self.trace, options), self.name);
+  }
+  return text_object(program);
+}
+
 void add_facts(nb::class_<PythonTrace>& trace) {
   trace
       .def_prop_ro(
@@ -379,6 +402,20 @@ void add_tables(nb::class_<PythonTrace>& trace) {
               "def export(self, path: str | os.PathLike[str], *, "
               "format: typing.Literal['perfetto', 'speedscope', 'pprof', 'firefox'] | None = None, "
               "overwrite: bool = False) -> None"))
+      .def("replay_program", replay, "operator"_a, nb::kw_only(), "shapes"_a = nb::none(),
+           "row_limit"_a = 5,
+           "A Python program that runs one operator with the recorded inputs, and compares its\n"
+           "times with the recorded ones (docs/replay.md). `shapes`: only inputs of these shapes, "
+           "as\n"
+           "`input_shapes` has them. `row_limit`: how many different inputs, those whose calls "
+           "take\n"
+           "the most time together. Raises ValueError if the trace has no such operator, or no "
+           "inputs\n"
+           "of it, or if it was read without the groups 'inputs', 'strides' and 'placement'.\n\n"
+           "    trace.replay_program(\"aten::addmm\", row_limit=1)",
+           nb::sig("def replay_program(self, operator: str, *, shapes: str | "
+                   "collections.abc.Sequence[collections.abc.Sequence[typing.Any]] | None = None, "
+                   "row_limit: int = 5) -> str"))
       .def("export_stacks", export_stacks, "path"_a, "metric"_a = "self_cpu_time_total",
            nb::kw_only(), "overwrite"_a = false,
            "Writes the lines that `prof.export_stacks(path, metric)` writes, with times in us. "

@@ -24,6 +24,7 @@ NB_MODULE(_tbtrace, module) {
   python::bind_diff(module);
   python::bind_compare(module);
   python::bind_convert(module);
+  python::bind_rewrite(module);
   python::bind_snapshot(module);
   python::bind_table_list(module);
 }

@@ -13,6 +13,7 @@ void bind_partial(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_trace_set(nanobind::module_& module);
 void bind_convert(nanobind::module_& module);
+void bind_rewrite(nanobind::module_& module);
 void bind_ranks(nanobind::module_& module);
 void bind_diff(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);

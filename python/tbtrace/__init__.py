@@ -41,17 +41,21 @@ if _TYPE_CHECKING:
     from tbtrace import local as local
     from tbtrace._job import Job as Job
 
+anonymise = _with_signature(_tbtrace.anonymise)
 compare_report = _with_signature(_tbtrace.compare_report)
 comparison = _with_signature(_tbtrace.comparison)
 convert = _with_signature(_tbtrace.convert, _paths.convert)
 diff = _with_signature(_tbtrace.diff)
 find = _with_signature(_tbtrace.find, _paths.find)
+find_private_names = _with_signature(_tbtrace.find_private_names)
 key_averages = _with_signature(_tbtrace.key_averages)
 merge = _with_signature(_tbtrace.merge)
 rank_record = _with_signature(_tbtrace.rank_record)
 ranks = _with_signature(_tbtrace.ranks)
 read = _with_signature(_tbtrace.read)
 read_memory_snapshot = _with_signature(_tbtrace.read_memory_snapshot)
+repair = _with_signature(_tbtrace.repair)
+slice = _with_signature(_tbtrace.slice)
 tables = _with_signature(_tbtrace.tables)
 views = _with_signature(_tbtrace.views)
 write_baseline = _with_signature(_tbtrace.write_baseline)
@@ -89,11 +93,13 @@ __all__ = [
     "TraceFileNotFoundError",
     "TraceSet",
     "__version__",
+    "anonymise",
     "compare_report",
     "comparison",
     "convert",
     "diff",
     "find",
+    "find_private_names",
     "key_averages",
     "local",
     "merge",
@@ -102,6 +108,8 @@ __all__ = [
     "read",
     "read_memory_snapshot",
     "record",
+    "repair",
+    "slice",
     "tables",
     "tensorboard_trace_handler",
     "views",

@@ -147,6 +147,18 @@ class RemotePaths(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "not int", tbtrace.TraceSet.open, [7])
         self.assertRaises(ValueError, tbtrace.TraceSet.open, [])
 
+    def test_traces_are_written_from_remote_ones(self):
+        out = self.folder / "out.json"
+        for write in (lambda path: tbtrace.slice(path, out, overwrite=True, steps=1), lambda path: tbtrace.repair(path, out, overwrite=True),
+                      lambda path: tbtrace.anonymise(path, out, overwrite=True, key=bytes(16)), tbtrace.find_private_names):
+            wanted = write(self.local / "rank1.pt.trace.json"), out.read_bytes() if out.exists() else b""
+            self.assertEqual((write(f"{RANKS}/rank1.pt.trace.json"), out.read_bytes()), wanted)
+            with self.assertRaisesRegex(tbtrace.TraceFileNotFoundError, f"^{RANKS}/gone.json: there is no such file"):
+                write(f"{RANKS}/gone.json")
+            put(f"{RANKS}/noise.json", b"\x00\x01noise")
+            with self.assertRaisesRegex(tbtrace.TraceError, f"^{RANKS}/noise.json: "):
+                write(f"{RANKS}/noise.json")
+
     def test_jobs_have_remote_traces(self):
         put(f"{RANKS}/damaged.json", (DATA / "damaged.json").read_bytes())
         put(f"{RANKS}/noise.json", b"\x00\x01noise")

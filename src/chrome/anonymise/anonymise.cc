@@ -34,6 +34,12 @@ std::string receipt(const chrome::AnonymousDocument& document, const chrome::Key
 
 Result<std::unique_ptr<chrome::TraceConverter>> open(const std::string& path,
                                                      const AnonymiseOptions& options) {
+  if (!options.key.empty() && options.key.size() < kLeastAnonymiseKey) {
+    return Status(StatusCode::invalid_argument,
+                  "the key has " + std::to_string(options.key.size()) +
+                      " bytes and needs at least " + std::to_string(kLeastAnonymiseKey) +
+                      "; take random ones");
+  }
   return chrome::TraceConverter::open(path, {.dialect = Dialect::kineto,
                                              .strict = options.strict,
                                              .threads = options.reading_threads,

@@ -54,12 +54,13 @@ RowSelection::RowSelection(const Trace& trace, Selected wanted)
   leave_out_kinds();
 }
 
+std::string RowSelection::id_of(const TrackKey& key) const {
+  return key.text == StringId::empty ? key.number_text() : std::string(trace_.string(key.text));
+}
+
 void RowSelection::find_places() {
-  const auto text = [&](const TrackKey& key) {
-    return key.text == StringId::empty ? key.number_text() : std::string(trace_.string(key.text));
-  };
   for (const Track& track : trace_.tracks()) {
-    places_.push_back({text(track.process), text(track.thread)});
+    places_.push_back({id_of(track.process), id_of(track.thread)});
   }
 }
 
@@ -196,17 +197,24 @@ void RowSelection::leave_out_kinds() {
 }
 
 bool RowSelection::is_empty() const {
-  const auto takes_process = [&](const auto& row) {
-    return takes_other(row.time_ns, std::nullopt);
+  const auto takes_instant = [&](const Instant& instant) {
+    return takes_other(instant.time_ns, id_of(instant.thread));
   };
-  return std::ranges::find(ranges_, true) == ranges_.end() &&
-         std::ranges::none_of(trace_.memory(),
+  // Counters of a process are not what was meant by threads that it does not have.
+  const auto takes_counter = [&](const CounterValue& value) {
+    return wanted_.threads.empty() && takes_other(value.time_ns, std::nullopt);
+  };
+  for (std::size_t number = 0; number < ranges_.size(); ++number) {
+    const bool is_window = trace_.kind(static_cast<EventId>(number)) == EventKind::trace_span;
+    if (ranges_[number] && !is_window) return false;
+  }
+  return std::ranges::none_of(trace_.memory(),
                               [&](const MemoryRecord& record) {
                                 return takes_time(record.time_ns) &&
                                        takes_memory(record, place_of(record.track));
                               }) &&
-         std::ranges::none_of(instants_of(trace_), takes_process) &&
-         std::ranges::none_of(counter_values_of(trace_), takes_process);
+         std::ranges::none_of(instants_of(trace_), takes_instant) &&
+         std::ranges::none_of(counter_values_of(trace_), takes_counter);
 }
 
 TimeRange RowSelection::time(EventId event) const {

@@ -48,7 +48,8 @@ class RowSelection {
   /// `trace` must outlive this.
   RowSelection(const Trace& trace, Selected wanted);
 
-  /// Not one range, memory record, instant or counter value is taken.
+  /// Not one range but the recording's window, and no memory record, instant or counter value, is
+  /// taken.
   bool is_empty() const;
   bool takes_range(EventId event) const { return ranges_[index(event)]; }
   /// What of a range that is taken lies in the time: all of it on devices.
@@ -84,6 +85,7 @@ class RowSelection {
   bool is_open(EventId event) const;
   bool overlaps(EventId event, const TimeRange& time) const;
   bool is_in_named(const Place& place, TimeRange time) const;
+  std::string id_of(const TrackKey& key) const;
   void find_places();
   void find_named();
   void find_first_memory();

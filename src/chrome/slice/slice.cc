@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -52,6 +54,18 @@ std::string joined(const Texts& texts) {
   return all;
 }
 
+/// The same, asked once for each name; names must stay where they are.
+std::function<bool(std::string_view name)> once_for_each(
+    const std::function<bool(std::string_view name)>& accepts) {
+  if (!accepts) return {};
+  return [&accepts, known = std::make_shared<std::unordered_map<std::string_view, bool>>()](
+             std::string_view name) {
+    const auto found = known->find(name);
+    return found != known->end() ? found->second
+                                 : known->emplace(name, accepts(name)).first->second;
+  };
+}
+
 class Slice {
  public:
   Slice(const std::string& path, const SliceOptions& options) : path_(path), options_(options) {}
@@ -66,7 +80,7 @@ class Slice {
     converter_ = *std::move(opened);
     Selected wanted = {.threads = options_.threads,
                        .kinds = options_.kinds,
-                       .accepts_name = options_.accepts_name};
+                       .accepts_name = once_for_each(options_.accepts_name)};
     if (Status chosen = choose_time(wanted); !chosen.ok()) return chosen;
     if (options_.most_bytes > 0) {
       if (Status fits = fit(wanted); !fits.ok()) return fits;

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -47,6 +48,13 @@ TEST_F(AnonymiseTest, ReplacesNamesAndKeepsNumbers) {
   }
   EXPECT_THAT(names_document(report->names),
               HasSubstr("\"zebra\": \"" + report->names.at("zebra") + "\""));
+}
+
+TEST_F(AnonymiseTest, RefusesAKeyThatCanBeFoundByTrying) {
+  const Result<AnonymiseReport> report =
+      anonymise_trace(input, output, {.key = std::string(kLeastAnonymiseKey - 1, 'k')});
+  EXPECT_EQ(report.status().code(), StatusCode::invalid_argument);
+  EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST_F(AnonymiseTest, FindsWhatIsStillThere) {

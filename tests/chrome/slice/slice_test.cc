@@ -1,5 +1,7 @@
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 // What is chosen, tests/cli/slice_test.py holds against a search of all rows.
 class SliceTest : public testing::Test {
@@ -61,6 +64,37 @@ TEST_F(SliceTest, OfATimeKeepsWhatIsOpenThenButSteps) {
   EXPECT_EQ(report->events, 2U);
   EXPECT_EQ(report->cut, 2U);
   EXPECT_THAT(report->steps, testing::IsEmpty());
+}
+
+TEST_F(SliceTest, AsksOnceForEachName) {
+  std::vector<std::string> asked;
+  SliceOptions options = {.most_bytes = 1200, .name_pattern = "mm"};
+  options.accepts_name = [&](std::string_view name) {
+    asked.emplace_back(name);
+    return name == "aten::mm";
+  };
+  const Result<SliceReport> report = slice_trace(input, output, options);
+  ASSERT_FALSE(report.ok());  // what every part has takes more
+  EXPECT_THAT(asked, UnorderedElementsAre("aten::mm", "ProfilerStep#1", "ProfilerStep#2",
+                                          "ProfilerStep#3"));
+}
+
+TEST_F(SliceTest, TheWindowAloneIsNotAPart) {
+  fixtures::ChromeText text;
+  text.events.push_back(fixtures::op("aten::mm", "100", "30"));
+  text.events.push_back(fixtures::op("PyTorch Profiler (0)", "90", "90").with("cat", "\"Trace\""));
+  text.events.push_back(fixtures::op("Record Window End", "190", "0").with("ph", "\"i\""));
+  text.events.push_back(
+      fixtures::op("queue", "120", "0").with("ph", "\"C\"").with("args", "{\"length\": 3}"));
+  fixtures::write_whole_file(input, text.text());
+  SliceOptions of_names;
+  of_names.accepts_name = [](std::string_view) { return false; };
+  for (const SliceOptions& options : {of_names, SliceOptions{.threads = {"no thread"}}}) {
+    const Result<SliceReport> report = slice_trace(input, output, options);
+    EXPECT_EQ(report.status().code(), StatusCode::invalid_argument);
+    EXPECT_FALSE(std::filesystem::exists(output));
+  }
+  EXPECT_TRUE(slice_trace(input, output, {.part = SliceTime{10'000, 20'000}}).ok());
 }
 
 TEST_F(SliceTest, CanBeCancelled) {
