@@ -25,9 +25,8 @@ constexpr const char* kAbout =
     "plugin torch-tb-profiler, and summaries that TensorBoard shows without a plugin.\n"
     "Inputs are files, directories that are searched for traces, and quoted globs. All traces of\n"
     "one folder become one run, with one worker for each trace, so that ranks can be compared.\n"
-    "With --to perfetto, speedscope, pprof or firefox all inputs become one file in the format of "
-    "that "
-    "tool.\n";
+    "With --to perfetto, speedscope, pprof, firefox or folded all inputs become one file in the\n"
+    "format of that tool.\n";
 
 /// Adds the lines of a file, or of standard input; false if it cannot be read.
 bool add_lines(const std::string& path, std::vector<std::string>& inputs) {
@@ -270,14 +269,15 @@ int run(const OptionParser& parser) {
 }
 
 Option to_option() {
-  Option option = {
-      .name = "to",
-      .value = "WHAT",
-      .help =
-          "plugin: traces for torch-tb-profiler; tensorboard: summaries as event "
-          "files; perfetto, speedscope, pprof, firefox: one file in that tool's own format",
-      .otherwise = "both",
-      .choices = {"both", "plugin", "tensorboard"}};
+  Option option = {.name = "to",
+                   .value = "WHAT",
+                   .help =
+                       "plugin: traces for torch-tb-profiler; tensorboard: summaries as event "
+                       "files; perfetto, speedscope, pprof, firefox: one file in that tool's own "
+                       "format; folded: "
+                       "stacks as text",
+                   .otherwise = "both",
+                   .choices = {"both", "plugin", "tensorboard"}};
   for (const ExportFormatRow& row : export_formats()) option.choices.push_back(row.name);
   return option;
 }

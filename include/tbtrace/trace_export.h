@@ -22,6 +22,7 @@ enum class ExportFormat : std::uint8_t {
   speedscope,  ///< speedscope's own JSON
   pprof,       ///< pprof's profile.proto, always gzip
   firefox,     ///< Firefox profiler's Gecko format
+  folded,      ///< own time on the host by stack, `a;b;c 123` in ns
 };
 
 /// One row of the list of formats.

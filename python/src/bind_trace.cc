@@ -388,20 +388,18 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            nb::sig("def export_chrome_trace(self, path: str | os.PathLike[str], *, "
                    "dialect: typing.Literal['kineto', 'plugin'] = 'kineto', overwrite: bool = "
                    "False) -> None"))
-      .def(
-          "export", export_as, "path"_a, nb::kw_only(), "format"_a = nb::none(),
-          "overwrite"_a = false,
-          "Writes a file of another tool, gzip if the name ends in `.gz`: 'perfetto',\n"
-          "'speedscope', 'pprof' or 'firefox'. Without a `format` the name says which: "
-          "`.pftrace`,\n"
-          "`.speedscope.json`, `.pb.gz`, `.gecko.json`. docs/exports.md says what each has. "
-          "Raises\n"
-          "FileExistsError if the file is there, unless `overwrite`.\n\n"
-          "    trace.export(\"trace.pftrace\")",
-          nb::sig(
-              "def export(self, path: str | os.PathLike[str], *, "
-              "format: typing.Literal['perfetto', 'speedscope', 'pprof', 'firefox'] | None = None, "
-              "overwrite: bool = False) -> None"))
+      .def("export", export_as, "path"_a, nb::kw_only(), "format"_a = nb::none(),
+           "overwrite"_a = false,
+           "Writes a file of another tool, gzip if the name ends in `.gz`: 'perfetto',\n"
+           "'speedscope', 'pprof', 'firefox' or 'folded'. Without a `format` the name says which:\n"
+           "`.pftrace`, `.speedscope.json`, `.pb.gz`, `.gecko.json`, `.folded`. docs/exports.md "
+           "says\n"
+           "what each has. Raises FileExistsError if the file is there, unless `overwrite`.\n\n"
+           "    trace.export(\"trace.pftrace\")",
+           nb::sig("def export(self, path: str | os.PathLike[str], *, "
+                   "format: typing.Literal['perfetto', 'speedscope', 'pprof', 'firefox', 'folded'] "
+                   "| None = None, "
+                   "overwrite: bool = False) -> None"))
       .def("replay_program", replay, "operator"_a, nb::kw_only(), "shapes"_a = nb::none(),
            "row_limit"_a = 5,
            "A Python program that runs one operator with the recorded inputs, and compares its\n"

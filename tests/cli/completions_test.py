@@ -37,7 +37,7 @@ VALUES = {
     ("ops", "--time-unit"): ["s", "ms", "us"],
     ("ops", "--progress"): ["auto", "on", "off"],
     ("flamegraph", "--format"): ["svg", "png", "folded"],
-    ("convert", "--to"): ["both", "plugin", "tensorboard", "perfetto", "speedscope", "pprof", "firefox"],
+    ("convert", "--to"): ["both", "plugin", "tensorboard", "perfetto", "speedscope", "pprof", "firefox", "folded"],
     ("convert", "--dialect"): ["plugin", "kineto"],
     ("--version", "--color"): ["auto", "always", "never"],
 }

@@ -296,6 +296,8 @@ class Traces(unittest.TestCase):
         subprocess.run([PROGRAM, "convert", path, "--to", "perfetto", "-o", self.folder / "printed"], check=True, env=PLAIN)
         self.assertEqual((self.folder / "trace.pftrace").read_bytes(), (self.folder / "printed").read_bytes())
         trace.export(self.folder / "any.name", format="perfetto")
+        trace.export(self.folder / "exported.folded")
+        self.assertEqual((self.folder / "exported.folded").read_text(), trace.flame_graph().folded())
         with self.assertRaises(ValueError):
             trace.export(self.folder / "trace.csv")
         with self.assertRaises(FileExistsError):

@@ -29,5 +29,6 @@ std::unique_ptr<Exporter> perfetto_exporter();
 std::unique_ptr<Exporter> speedscope_exporter();
 std::unique_ptr<Exporter> pprof_exporter();
 std::unique_ptr<Exporter> firefox_exporter();
+std::unique_ptr<Exporter> folded_exporter();
 
 }  // namespace tbtrace::writers

@@ -35,6 +35,11 @@ constexpr std::array kFormats = {
             .suffix = ".gecko.json",
             .summary = "for profiler.firefox.com: a marker table with search, and a call tree"},
            writers::firefox_exporter},
+    Format{{.format = ExportFormat::folded,
+            .name = "folded",
+            .suffix = ".folded",
+            .summary = "for flamegraph.pl, inferno and others: a line for each stack of the host"},
+           writers::folded_exporter},
 };
 
 constexpr auto kRows = [] {

@@ -9,6 +9,7 @@
 
 #include "io/text_sink.h"
 #include "report/stack_children.h"
+#include "writers/flame/folded_lines.h"
 #include "writers/tables/write_file.h"
 
 namespace tbtrace {
@@ -43,11 +44,17 @@ void append_frame(std::string& line, std::string_view frame) {
 /// below it as one unit.
 class FoldedLines {
  public:
-  explicit FoldedLines(const StackTree& stacks) : stacks_(stacks), children_(stacks) {}
+  /// `around`: a frame around all stacks; empty: none.
+  explicit FoldedLines(const StackTree& stacks, std::string_view around = {})
+      : stacks_(stacks), children_(stacks) {
+    if (around.empty()) return;
+    append_frame(before_, around);
+    before_ += ';';
+  }
 
   void write(io::TextSink& out) const {
-    std::vector<Level> levels = {{parts_under(StackTree::kRoot), 0, 0}};
-    std::string path;  // of the last level, ending in `;`
+    std::string path = before_;  // of the last level, ending in `;`
+    std::vector<Level> levels = {{parts_under(StackTree::kRoot), 0, path.size()}};
     while (!levels.empty()) {
       Level& level = levels.back();
       path.resize(level.path_size);
@@ -123,6 +130,7 @@ class FoldedLines {
 
   const StackTree& stacks_;
   const report::StackChildren children_;
+  std::string before_;
 };
 
 Status write(const StackTree& stacks, io::ByteSink& sink) {
@@ -132,6 +140,14 @@ Status write(const StackTree& stacks, io::ByteSink& sink) {
 }
 
 }  // namespace
+
+namespace writers {
+
+void write_folded_lines(const StackTree& stacks, std::string_view around, io::TextSink& out) {
+  FoldedLines(stacks, around).write(out);
+}
+
+}  // namespace writers
 
 std::string folded_stacks(const StackTree& stacks) {
   return io::text_of([&](io::TextSink& out) { FoldedLines(stacks).write(out); });

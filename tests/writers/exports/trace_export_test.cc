@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_export.h>
 
@@ -143,6 +144,33 @@ TEST(TraceExportTest, PlacesATraceWithoutAWallClockAtTheStartOfTheFirst) {
   const std::size_t first = json.find(start);
   ASSERT_NE(first, std::string::npos) << json;
   EXPECT_NE(json.find(start, first + 1), std::string::npos) << json;
+}
+
+TEST(TraceExportTest, FoldedStacksAreThoseOfTheFlameGraph) {
+  TraceBuilder builder;
+  fixtures::add(builder, {.name = "a;b", .start = 0, .duration = 100});
+  fixtures::add(builder, {.name = "c\n", .start = 10, .duration = 30});
+  fixtures::add(builder, {.name = "d", .start = 200, .duration = 7});
+  fixtures::add(
+      builder,
+      {.category = "kernel", .name = "k", .start = 10, .duration = 5, .thread = 7, .process = 0});
+  const Trace trace = fixtures::finished(builder);
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("a.folded");
+  const Result<ExportReport> report = export_trace(trace, path, ExportFormat::folded);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(fixtures::read_whole_file(path), folded_stacks(*flame_graph(trace)));
+  EXPECT_EQ(fixtures::read_whole_file(path), "a\\x3bb 70\na\\x3bb;c\\x0a 30\nd 7\n");
+  EXPECT_EQ(report->ranges, 3U);
+  EXPECT_EQ(report->left_out.at("ranges that are not in stacks of the host, such as kernels"), 1U);
+  Result<TraceExport> file = TraceExport::create(path, ExportFormat::folded, true);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->add(trace, "rank 0").ok());
+  ASSERT_TRUE(file->add(trace, "rank;1").ok());
+  ASSERT_TRUE(file->finish().ok());
+  EXPECT_EQ(fixtures::read_whole_file(path),
+            "rank 0;a\\x3bb 70\nrank 0;a\\x3bb;c\\x0a 30\nrank 0;d 7\n"
+            "rank\\x3b1;a\\x3bb 70\nrank\\x3b1;a\\x3bb;c\\x0a 30\nrank\\x3b1;d 7\n");
 }
 
 TEST(TraceExportTest, CompressesWhatEndsInGz) {
