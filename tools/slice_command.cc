@@ -106,7 +106,7 @@ std::string take_choice(const OptionParser& parser, SliceOptions& options) {
   for (const std::string_view thread : list_of(parser.text("thread"))) {
     options.threads.emplace(thread);
   }
-  if (parser.given("kind")) options.kinds = kinds_of(parser.text("kind"));
+  if (parser.given("kinds")) options.kinds = kinds_of(parser.text("kinds"));
   if (parser.given("without")) options.kinds &= ~kinds_of(parser.text("without"));
   Result<NameFilter> names = chosen_names(parser);
   if (!names.ok()) return names.status().message();
@@ -189,7 +189,7 @@ Command slice_command() {
               .value = "ID",
               .help = "only these threads, by the ids in the file, and what they launched",
               .is_list = true},
-             kinds_option("kind",
+             kinds_option("kinds",
                           "only these kinds, separated by commas: operators; annotations, with "
                           "steps; frames (Python functions and modules); calls of the device's "
                           "runtime; kernels, with memcpys, memsets and waits; memory "

@@ -38,7 +38,7 @@ inline constexpr std::size_t kSliceKinds = 7;
 using SliceKinds = std::bitset<kSliceKinds>;
 inline constexpr SliceKinds kAllSliceKinds = (1U << kSliceKinds) - 1;
 
-/// As the option `--kind` and the member `tbtrace_slice` of the file name it: `operators`.
+/// As the option `--kinds` and the member `tbtrace_slice` of the file name it: `operators`.
 std::string_view slice_kind_name(SliceKind kind);
 
 /// From the start of the recording's window, in ns.

@@ -229,8 +229,8 @@ class Slices(unittest.TestCase):
             trace, path = self.whole_trace(seed)
             self.check_rows(self.sliced(path, "--thread", "12"), chosen(trace, thread=12), f"seed {seed}")
             kinds = {"operators", "kernels", "other"}
-            self.check_rows(self.sliced(path, "--kind", ",".join(kinds)), chosen(trace, kinds=kinds), f"seed {seed}")
-            self.check_rows(self.sliced(path, "--kind", "memory"), chosen(trace, kinds={"memory"}), f"seed {seed}")
+            self.check_rows(self.sliced(path, "--kinds", ",".join(kinds)), chosen(trace, kinds=kinds), f"seed {seed}")
+            self.check_rows(self.sliced(path, "--kinds", "memory"), chosen(trace, kinds={"memory"}), f"seed {seed}")
             kinds = set(KINDS.values()) | {"memory"}
             self.check_rows(self.sliced(path, "--without", "frames,memory"),
                             chosen(trace, kinds=kinds - {"frames", "memory"}), f"seed {seed}")
@@ -341,7 +341,7 @@ class Slices(unittest.TestCase):
 
     def test_slices_are_as_large_as_they_may_be(self):
         for path in (DATA / "h200/perceptron.json.gz", DATA / "slow_loader_job/rank1.json"):
-            self.sliced(path, "--kind", "operators,annotations,frames,calls,kernels,memory,other", "--time", "0-1000s")
+            self.sliced(path, "--kinds", "operators,annotations,frames,calls,kernels,memory,other", "--time", "0-1000s")
             all_of_it = self.out.stat().st_size
             for share in (0.9, 0.5, 0.3):
                 most = int(all_of_it * share)

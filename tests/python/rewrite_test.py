@@ -63,7 +63,7 @@ class Rewrite(unittest.TestCase):
         self.check_slice(["--name", "backward"], name=re.compile("backward"))
         thread = tbtrace.read(TRAINING).threads()[0]["thread"]
         self.check_slice(["--thread", thread], thread_ids=thread)
-        self.check_slice(["--kind", "operators,annotations"], kinds=["operators", "annotations"])
+        self.check_slice(["--kinds", "operators,annotations"], kinds=["operators", "annotations"])
         self.check_slice(["--without", "other", "--steps", "3"], without="other", steps=3)
 
     def test_slices_of_names_that_are_not_texts(self):
