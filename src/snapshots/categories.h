@@ -21,12 +21,15 @@ class Categories {
 
  private:
   std::string_view by_stack(const Allocation& allocation);
+  std::string_view of_backward(const Allocation& allocation);
   std::string_view of_forward(const Allocation& allocation);
 
   const DeviceReplay& replay_;
   Origins& origins_;
   std::vector<std::uint32_t> backward_;  // places of entries in a backward
-  std::uint32_t last_of_step_ = 0;       // the last one in a backward or an optimizer, plus 1
+  /// The last one in a backward or an optimizer that is over, plus 1.
+  std::uint32_t last_of_step_ = 0;
+  bool has_steps_ = false;
 };
 
 }  // namespace tbtrace::snapshots

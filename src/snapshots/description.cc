@@ -70,15 +70,15 @@ allocations | integer | their number
 pending_bytes | integer | sum of the rows
 )"),
       .more_columns = {{"rows", "--view peak", columns_of({kOrigin, R"(
-peak_bytes | integer | the most that was allocated
-peak_at_ns | integer | when that was so for the first time
-end_bytes | integer | allocated at the end
-before_bytes | integer | of memory that was allocated before the recording
+peak_bytes | integer or null | the most that was allocated, of what is recorded; null without a history, as the next one
+peak_at_ns | integer or null | when that was so for the first time
+end_bytes | integer or null | allocated at the end; null if the file ends before it says it, as the next one
+before_bytes | integer or null | of memory that was allocated before the recording
 reserved_bytes | integer or null | by the allocator, at the peak; null if the file is cut
 free_bytes | integer or null | of these, in no block then
 peak_reserved_bytes | integer or null | the most that was reserved
 pending_bytes | integer | at the peak: freed by the program, and held until another stream is done
-growth_per_step_bytes | integer or null | median of the differences between the ends of steps; null without two of them
+growth_per_step_bytes | integer or null | from the end of the first step to that of the last, by the steps between; null without two of them
 largest_line | text or null | the line that held most at the peak
 largest_bytes | integer | what it held
 out_of_memory | integer | allocations that failed
@@ -99,9 +99,9 @@ other_streams_free_bytes | integer or null | free on other streams
 private_reserved_bytes | integer or null | reserved by private pools (CUDA graphs, `MemPool`)
 private_free_bytes | integer or null | of these, in no block
 pending_bytes | integer | freed by the program, and held until another stream is done
-cause | text | `full`, `fragmented`, `other_streams`, `private_pools` or `unknown`
+cause | text | `full`, `fragmented`, `other_streams`, `private_pools`, `unreleased`, `rounding`, `several` or `unknown`
 advice | text | what would help
-kept_by_line | text or null | if memory was fragmented: the line whose blocks are the largest in segments with free memory that the request could have used, the one with most of it
+kept_by_line | text or null | if memory was fragmented: the line whose blocks are the largest in segments with free memory of the request's pool and stream, the one with most of it
 kept_segments | integer or null | their number
 kept_free_bytes | integer or null | free in them
 source_line | text | the line that asked
@@ -141,7 +141,7 @@ at_ns | integer | time of a moment
 bytes | integer | allocated then; at each moment the bands add up to all that was
 )"})},
                        {"rows", "--view growth", columns_of({kOrigin, kGroup, R"(
-growth_per_step_bytes | integer | median of the differences between the ends of steps
+growth_per_step_bytes | integer | on average: from rise to rise of what grows steadily, else from the end of the first step to that of the last
 first_bytes | integer | allocated at the end of the first step
 last_bytes | integer | and of the last one
 rises | integer | steps at whose end there was more than before
@@ -194,7 +194,9 @@ const TableDescription& analyses::memory_snapshot_diff_table() {
       .schema = "tbtrace.memory_snapshot_diff/1",
       .summary = "what is different between what two memory snapshots held",
       .about = {},
-      .columns = columns_of({"device | integer | the device's number\n", kGroup, R"(
+      .columns = columns_of({"device | integer | the device's number; where each snapshot has one "
+                             "device, that of the first\n",
+                             kGroup, R"(
 before_bytes | integer | allocated in the first snapshot
 after_bytes | integer | and in the second
 difference_bytes | integer | the second minus the first

@@ -1,7 +1,9 @@
 // What is different between two memory snapshots.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <tbtrace/memory_snapshot.h>
@@ -36,18 +38,31 @@ bool has_failed(const MemorySnapshot& snapshot) {
 }
 
 void add_side(const MemorySnapshot& snapshot, Held Sides::*side, snapshots::Origins& origins,
-              const OptionValues& options, std::string_view at, Groups& groups) {
+              const OptionValues& options, std::string_view at,
+              const std::optional<std::int64_t>& device, Groups& groups) {
   for (const DeviceReplay& replay : snapshot.data().devices) {
     const auto chosen = snapshots::chosen_moment(replay, at);
     if (!chosen) continue;
     snapshots::Categories categories(replay, origins);
     snapshots::Grouping grouping(replay, origins, categories, snapshots::chosen_groups(options));
     for (const Holder& holder : snapshots::holders_at(replay, grouping, chosen->moment)) {
-      Held& held = groups[{replay.device(), holder.key}].*side;
+      Held& held = groups[{device.value_or(replay.device()), holder.key}].*side;
       held.bytes += holder.bytes;
       held.allocations += holder.allocations;
     }
   }
+}
+
+/// The number of the only device of two snapshots, by the first: each process may see its own GPU
+/// under another number. nullopt if there are more, or the numbers are the same.
+std::optional<std::int64_t> device_of_both(const MemorySnapshot& before,
+                                           const MemorySnapshot& after) {
+  const std::vector<DeviceReplay>& one = before.data().devices;
+  const std::vector<DeviceReplay>& other = after.data().devices;
+  if (one.size() != 1 || other.size() != 1 || one[0].device() == other[0].device()) {
+    return std::nullopt;
+  }
+  return one[0].device();
 }
 
 /// Where one side's own files are below the other's folder, both are named from there.
@@ -72,8 +87,9 @@ Result<AnalysisReport> memory_snapshot_difference(const MemorySnapshot& before,
   std::string at = options->text("at");
   const std::size_t failed = std::size_t{has_failed(before)} + std::size_t{has_failed(after)};
   if (at.empty()) at = failed == 2 ? "oom" : "peak";
-  add_side(before, &Sides::before, of_before, *options, at, groups);
-  add_side(after, &Sides::after, of_after, *options, at, groups);
+  const std::optional<std::int64_t> device = device_of_both(before, after);
+  add_side(before, &Sides::before, of_before, *options, at, device, groups);
+  add_side(after, &Sides::after, of_after, *options, at, device, groups);
   AnalysisReport report;
   report.schema = table.schema;
   report.table.columns = table.column_names();
@@ -109,6 +125,11 @@ Result<AnalysisReport> memory_snapshot_difference(const MemorySnapshot& before,
   } else if (failed == 1 && at == "peak") {
     report.notes.emplace_back(
         "Both at their peaks, since an allocation failed in only one of them.");
+  }
+  if (device) {
+    report.notes.push_back("GPU " + std::to_string(*device) +
+                           " of the first snapshot is compared with GPU " +
+                           std::to_string(after.data().devices[0].device()) + " of the second.");
   }
   if (devices.size() < 2) std::erase(report.shown, "device");
   report.totals = {{"before_bytes", bounded(all_before)},

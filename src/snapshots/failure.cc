@@ -1,20 +1,12 @@
 #include "snapshots/failure.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "writers/tables/weight_text.h"
 
 namespace tbtrace::snapshots {
 namespace {
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-constexpr std::int64_t kMostSmall = kMiB;  // kSmallSize of c10
-
-/// The segment that the allocator asks the device for, as get_allocation_size() of c10's
-/// CUDACachingAllocator.cpp has it.
-std::int64_t segment_bytes(std::int64_t asked) {
-  if (asked <= kMostSmall) return 2 * kMiB;
-  if (asked < 10 * kMiB) return 20 * kMiB;
-  return (asked + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
-}
 
 /// Whether a range is of the pool of the request. Only private pools are sure not to be another.
 bool is_its_pool(const DeviceReplay& replay, const Failure& failure, const ReservedRange& range) {
@@ -25,6 +17,11 @@ bool is_its_pool(const DeviceReplay& replay, const Failure& failure, const Reser
 /// A free piece would have served the request, had it been of that pool.
 bool has_room(const Failure& failure) {
   return failure.largest_usable_bytes.value_or(0) >= failure.asked_bytes;
+}
+
+/// What a segment for the request takes beyond what the device had free.
+std::int64_t missing_bytes(const Failure& failure) {
+  return segment_bytes(failure.asked_bytes) - failure.device_free_bytes;
 }
 
 void take_reserved(const DeviceReplay& replay, Failure& failure) {
@@ -40,12 +37,16 @@ void take_reserved(const DeviceReplay& replay, Failure& failure) {
     const ReservedRange& range = memory->ranges[gap.range];
     largest = std::max(largest, gap.size);
     const bool is_private = range.pool > SnapshotData::kDefaultPool;
+    const bool is_unreleased = !is_private && gap.size == range.size;
+    if (is_unreleased) failure.unreleased_bytes += gap.size;
     if (!is_its_pool(replay, failure, range)) {
       if (is_private) in_private += gap.size;
     } else if (range.stream != stream) {
       of_streams += gap.size;
+      if (!is_unreleased) failure.other_streams_pieces_bytes += gap.size;
     } else {
       failure.own_free_bytes += gap.size;
+      if (!is_unreleased) failure.own_pieces_bytes += gap.size;
       if (!could_use(replay, failure, range)) continue;
       usable += gap.size;
       largest_usable = std::max(largest_usable, gap.size);
@@ -64,15 +65,28 @@ void take_reserved(const DeviceReplay& replay, Failure& failure) {
   failure.private_reserved_bytes = private_reserved;
   failure.private_free_bytes = in_private;
   failure.other_streams_free_bytes = of_streams;
-  const std::int64_t missing = segment_bytes(failure.asked_bytes) - failure.device_free_bytes;
+  const std::int64_t missing = missing_bytes(failure);
   // There was room, so something else was in the way.
   if (missing <= 0 || has_room(failure)) return;
-  const std::int64_t own = failure.own_free_bytes;
-  failure.cause = own >= missing ? FailureCause::fragmented
-                  : own + of_streams + failure.pending_bytes >= missing
-                      ? FailureCause::other_streams
-                  : own + in_private >= missing ? FailureCause::private_pools
-                                                : FailureCause::full;
+  const std::int64_t in_pieces = failure.own_pieces_bytes;
+  if (in_pieces >= missing) {
+    failure.cause =
+        failure.rounding_bytes > in_pieces ? FailureCause::rounding : FailureCause::fragmented;
+    return;
+  }
+  const std::int64_t of_others = failure.other_streams_pieces_bytes + failure.pending_bytes;
+  const std::pair<FailureCause, std::int64_t> sources[] = {
+      {FailureCause::unreleased, failure.unreleased_bytes},
+      {FailureCause::rounding, failure.rounding_bytes},
+      {FailureCause::other_streams, of_others},
+      {FailureCause::private_pools, in_private}};
+  std::int64_t all = in_pieces;
+  failure.cause = FailureCause::full;
+  for (const auto& [cause, bytes] : sources) {
+    all += bytes;
+    if (failure.cause == FailureCause::full && in_pieces + bytes >= missing) failure.cause = cause;
+  }
+  if (failure.cause == FailureCause::full && all >= missing) failure.cause = FailureCause::several;
 }
 
 }  // namespace
@@ -87,6 +101,12 @@ std::string_view cause_name(FailureCause cause) {
       return "other_streams";
     case FailureCause::private_pools:
       return "private_pools";
+    case FailureCause::unreleased:
+      return "unreleased";
+    case FailureCause::rounding:
+      return "rounding";
+    case FailureCause::several:
+      return "several";
     case FailureCause::unknown:
       break;
   }
@@ -97,6 +117,18 @@ bool could_use(const DeviceReplay& replay, const Failure& failure, const Reserve
   return is_its_pool(replay, failure, range) &&
          range.stream == replay.data().entries.stream[replay.row(failure.place)] &&
          range.is_small == (failure.asked_bytes <= kMostSmall);
+}
+
+bool is_other_class(const DeviceReplay& replay, const Failure& failure,
+                    const ReservedRange& range) {
+  return is_its_pool(replay, failure, range) &&
+         range.stream == replay.data().entries.stream[replay.row(failure.place)] &&
+         range.is_small != (failure.asked_bytes <= kMostSmall);
+}
+
+bool is_by_other_class(const Failure& failure) {
+  return failure.cause == FailureCause::fragmented &&
+         failure.usable_free_bytes.value_or(0) < missing_bytes(failure);
 }
 
 std::vector<Failure> failures_of(const DeviceReplay& replay) {
@@ -113,6 +145,7 @@ std::vector<Failure> failures_of(const DeviceReplay& replay) {
       if (!DeviceReplay::is_alive(allocation, place)) continue;
       const std::int64_t bytes = replay.size(allocation);
       failure.allocated_bytes += bytes;
+      failure.rounding_bytes += replay.rounding().added_bytes(bytes);
       if (replay.is_pending(allocation, place)) failure.pending_bytes += bytes;
     }
     take_reserved(replay, failure);
@@ -121,14 +154,57 @@ std::vector<Failure> failures_of(const DeviceReplay& replay) {
   return failures;
 }
 
+namespace {
+
+/// Each part with its bytes.
+std::string advice_on_several(const Failure& failure) {
+  const std::pair<std::int64_t, std::string_view> parts[] = {
+      {failure.own_pieces_bytes, "in pieces of the request's own pool and stream"},
+      {failure.other_streams_pieces_bytes, "on other streams"},
+      {failure.pending_bytes, "waiting for other streams"},
+      {failure.private_free_bytes.value_or(0), "in private pools (CUDA graphs, MemPool)"},
+      {failure.unreleased_bytes, "in segments that nothing uses, which empty_cache() releases"},
+      {failure.rounding_bytes, "added to requests by roundup_power2_divisions"}};
+  std::string text = "together these would have been enough: ";
+  std::string_view between;
+  for (const auto& [bytes, where] : parts) {
+    if (bytes == 0) continue;
+    text += std::string(between) + writers::weight_text(bytes, "bytes") + " " + std::string(where);
+    between = "; ";
+  }
+  return text;
+}
+
+std::string advice_on_fragments(const Failure& failure) {
+  if (is_by_other_class(failure)) {
+    const bool is_small = failure.asked_bytes <= kMostSmall;
+    return std::string("the free pieces are in segments for requests ") +
+           (is_small ? "above" : "up to") +
+           " 1 MiB, which this one cannot use, and no setting joins them: free the blocks that "
+           "keep these segments, or allocate what lives long before what does not";
+  }
+  return failure.is_expandable
+             ? "segments are expandable already: free the blocks that keep segments, or "
+               "allocate what lives long before what does not"
+             : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; where that is not "
+               "supported, max_split_size_mb below the size that was asked for";
+}
+
+}  // namespace
+
 std::string advice_on(const Failure& failure) {
   switch (failure.cause) {
     case FailureCause::fragmented:
-      return failure.is_expandable
-                 ? "segments are expandable already: free the blocks that keep segments, or "
-                   "allocate what lives long before what does not"
-                 : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; where that is not "
-                   "supported, max_split_size_mb below the size that was asked for";
+      return advice_on_fragments(failure);
+    case FailureCause::unreleased:
+      return "the allocator releases none while a CUDA graph is captured: call "
+             "torch.cuda.empty_cache() before the capture";
+    case FailureCause::rounding:
+      return "PYTORCH_CUDA_ALLOC_CONF=roundup_power2_divisions adds " +
+             writers::weight_text(failure.rounding_bytes, "bytes") +
+             " to what is allocated: use more divisions, or leave it out";
+    case FailureCause::several:
+      return advice_on_several(failure);
     case FailureCause::other_streams:
       return "memory of another stream cannot be used: wait for that stream, use fewer streams, or "
              "call torch.cuda.empty_cache() between phases";

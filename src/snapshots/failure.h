@@ -17,6 +17,9 @@ enum class FailureCause : std::uint8_t {
   fragmented,     ///< enough is free for the request, in pieces that are too small
   other_streams,  ///< enough is free or about to be free, on other streams
   private_pools,  ///< enough is free in private pools
+  unreleased,     ///< enough is in segments that nothing uses, and that were not released
+  rounding,       ///< enough is what the allocator's setting adds to requests
+  several,        ///< enough of these together
   /// The file does not say what was reserved; or the device or a free piece had room for it.
   unknown,
 };
@@ -40,6 +43,13 @@ struct Failure {
   std::optional<std::int64_t> private_reserved_bytes = {};
   std::optional<std::int64_t> private_free_bytes = {};
   std::optional<std::int64_t> other_streams_free_bytes = {};
+  // Without segments that nothing uses: pieces of the same pool and stream, and of other streams.
+  std::int64_t own_pieces_bytes = 0;
+  std::int64_t other_streams_pieces_bytes = 0;
+  /// In segments of the default pool that nothing uses.
+  std::int64_t unreleased_bytes = 0;
+  /// What roundup_power2_divisions adds to what is allocated.
+  std::int64_t rounding_bytes = 0;
   FailureCause cause = FailureCause::unknown;
   bool is_expandable = false;  ///< some segments are
 };
@@ -49,6 +59,13 @@ std::vector<Failure> failures_of(const DeviceReplay& replay);
 /// Whether free memory in a range could have served the request: its pool, stream and class of
 /// sizes.
 bool could_use(const DeviceReplay& replay, const Failure& failure, const ReservedRange& range);
+
+/// Whether free memory in a range is of the request's pool and stream, and of the other class of
+/// sizes, whose pieces were in its way.
+bool is_other_class(const DeviceReplay& replay, const Failure& failure, const ReservedRange& range);
+
+/// Whether memory was fragmented by pieces of the other class.
+bool is_by_other_class(const Failure& failure);
 
 /// What would help, a sentence or two for people.
 std::string advice_on(const Failure& failure);

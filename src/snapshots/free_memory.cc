@@ -7,9 +7,6 @@
 namespace tbtrace::snapshots {
 namespace {
 
-constexpr std::int64_t kSmallSegment = std::int64_t{2} << 20;  // kSmallBuffer of c10
-constexpr std::int64_t kRounding = 512;                        // kMinBlockSize of c10
-
 /// Ranges of addresses, which entries are undone on.
 class Ranges {
  public:
@@ -121,8 +118,7 @@ std::vector<ReservedRange> ranges_at(const DeviceReplay& replay, Moment moment) 
 
 std::int64_t block_bytes(const DeviceReplay& replay, const Allocation& allocation) {
   if (allocation.block != kNone) return replay.data().blocks[allocation.block].size;
-  const std::int64_t size = std::max<std::int64_t>(replay.size(allocation), 1);
-  return (size + kRounding - 1) / kRounding * kRounding;
+  return replay.rounding().block_bytes(replay.size(allocation));
 }
 
 std::int64_t ReservedMemory::reserved_bytes() const {

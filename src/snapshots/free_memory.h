@@ -37,7 +37,7 @@ struct ReservedMemory {
 };
 
 /// nullopt if the file does not say what was reserved. Sizes of blocks are those of the blocks at
-/// the end; of what is gone by then, the size rounded up to 512 bytes.
+/// the end; of what is gone by then, the size rounded up as the allocator's settings have it.
 std::optional<ReservedMemory> reserved_memory(const DeviceReplay& replay, Moment moment);
 
 /// What the block of an allocation takes of its segment.

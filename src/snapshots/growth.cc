@@ -44,7 +44,7 @@ std::vector<Moment> ends_of_optimizers(const DeviceReplay& replay, Origins& orig
   replay.trace().for_each([&](std::uint32_t row) {
     const std::uint32_t here = place++;
     if (entries.action[row] != Action::alloc) return;
-    const bool is_in = origins.signs(entries.stack[row]).in_optimizer;
+    const bool is_in = origins.signs(entries.stack[row]).doing == Doing::optimizer;
     if (was_in && !is_in) moments.push_back(here);
     was_in = is_in;
   });
@@ -65,16 +65,9 @@ StepEnds step_ends(const DeviceReplay& replay, Origins& origins) {
   return ends.moments.size() < kLeast ? StepEnds() : ends;
 }
 
-std::int64_t median_difference(const std::vector<std::int64_t>& values) {
+std::int64_t mean_difference(std::span<const std::int64_t> values) {
   if (values.size() < 2) return 0;
-  std::vector<std::int64_t> differences;
-  for (std::size_t each = 1; each < values.size(); ++each) {
-    differences.push_back(values[each] - values[each - 1]);
-  }
-  std::ranges::sort(differences);
-  const std::size_t middle = differences.size() / 2;
-  if (differences.size() % 2 != 0) return differences[middle];
-  return differences[middle - 1] + (differences[middle] - differences[middle - 1]) / 2;
+  return (values.back() - values.front()) / static_cast<std::int64_t>(values.size() - 1);
 }
 
 std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
@@ -106,7 +99,6 @@ std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
     for (std::int64_t& bytes : at_ends) bytes = total += bytes;
     Growth growth;
     growth.key = grouping.key(number);
-    growth.per_step_bytes = median_difference(at_ends);
     growth.first_bytes = at_ends.front();
     growth.last_bytes = at_ends.back();
     growth.steps = static_cast<std::int64_t>(at_ends.size());
@@ -114,11 +106,25 @@ std::vector<Growth> growth_of(const DeviceReplay& replay, Grouping& grouping,
     while (since > 0 && at_ends[since - 1] <= at_ends[since]) --since;
     while (since + 1 < at_ends.size() && at_ends[since] == at_ends[since + 1]) ++since;
     growth.since_step = static_cast<std::int64_t>(since + 1);
+    std::size_t first_rise = 0;
+    std::size_t before = 0;  // the step of the rise before
     for (std::size_t each = 1; each < at_ends.size(); ++each) {
-      growth.last_rise = at_ends[each] - at_ends[each - 1];
-      growth.rises += growth.last_rise > 0 ? 1 : 0;
-      growth.falls += growth.last_rise < 0 ? 1 : 0;
+      growth.falls += at_ends[each] < at_ends[each - 1] ? 1 : 0;
+      if (at_ends[each] <= at_ends[each - 1]) continue;
+      ++growth.rises;
+      growth.since_rise = static_cast<std::int64_t>(at_ends.size() - 1 - each);
+      if (first_rise == 0) {
+        first_rise = each;
+      } else {
+        const auto pause = static_cast<std::int64_t>(each - before);
+        growth.longest_pause = std::max(growth.longest_pause, pause);
+        growth.shortest_pause = growth.rises == 2 ? pause : std::min(growth.shortest_pause, pause);
+      }
+      before = each;
     }
+    const std::span<const std::int64_t> values(at_ends);
+    growth.per_step_bytes = mean_difference(
+        growth.is_steady() ? values.subspan(first_rise, before - first_rise + 1) : values);
     if (growth.last_bytes > growth.first_bytes) all.push_back(std::move(growth));
   }
   std::ranges::sort(all, [](const Growth& one, const Growth& other) {

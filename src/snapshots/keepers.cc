@@ -51,8 +51,10 @@ std::optional<Keeper> keeper_at(const DeviceReplay& replay, const Failure& failu
   const auto memory = reserved_memory(replay, failure.place);
   if (!memory) return std::nullopt;
   const std::vector<Keeper> keepers =
-      keepers_of(replay, *memory, grouping,
-                 [&](const ReservedRange& range) { return could_use(replay, failure, range); });
+      keepers_of(replay, *memory, grouping, [&](const ReservedRange& range) {
+        return is_by_other_class(failure) ? is_other_class(replay, failure, range)
+                                          : could_use(replay, failure, range);
+      });
   return keepers.empty() ? std::nullopt : std::optional(keepers.front());
 }
 

@@ -34,8 +34,8 @@ std::vector<Keeper> keepers_of(const DeviceReplay& replay, const ReservedMemory&
                                Grouping& grouping,
                                const std::function<bool(const ReservedRange&)>& counts);
 
-/// The first of those without which a failed allocation would have had more memory in one piece;
-/// nullopt unless memory was fragmented.
+/// The first of those without which a failed allocation would have had more memory in one piece, or
+/// the device more for it; nullopt unless memory was fragmented.
 std::optional<Keeper> keeper_at(const DeviceReplay& replay, const Failure& failure,
                                 Grouping& grouping);
 

@@ -38,10 +38,16 @@ std::string share_of(std::int64_t part, std::int64_t whole) {
 }
 
 std::string moment_sentence(const DeviceReplay& replay, const ChosenMoment& chosen) {
-  const std::string what = chosen.name == "peak"  ? " at the peak,"
-                           : chosen.name == "end" ? " at the end of the recording"
-                           : chosen.name == "oom" ? " when an allocation failed,"
-                                                  : "";
+  if (!replay.knows_allocated()) {
+    return "The file ends before it says what " + device_text(replay) + " had allocated.";
+  }
+  const std::string what =
+      chosen.name == "peak"
+          ? (replay.has_beginning() ? " at the peak," : " at the highest of what is recorded,")
+      : chosen.name == "end"
+          ? (replay.end() > 0 ? " at the end of the recording" : " when the snapshot was taken")
+      : chosen.name == "oom" ? " when an allocation failed,"
+                             : "";
   std::string text = device_text(replay) + " had " +
                      bytes_text(replay.allocated_at(chosen.moment)) + " allocated" + what;
   if (replay.end() > 0 && chosen.name != "end") {
@@ -106,16 +112,30 @@ std::vector<std::string> failure_sentences(const DeviceReplay& replay, Origins& 
       held +=
           "; " + bytes_text(failure.pending_bytes) + " were freed, and waited for other streams";
     }
+    if (failure.unreleased_bytes > 0) {
+      held += "; " + bytes_text(failure.unreleased_bytes) + " were in segments that nothing used";
+    }
+    if (failure.rounding_bytes > 0) {
+      held += "; roundup_power2_divisions added " + bytes_text(failure.rounding_bytes) +
+              " to what was allocated";
+    }
     sentences.push_back(held + ".");
   }
   constexpr std::string_view kWhy[] = {
-      "The memory was full: ", "The memory was fragmented: ",
+      "The memory was full: ",
+      "The memory was fragmented: ",
       "Free memory belonged to other streams, or waited for them: ",
-      "Free memory was in private pools: ", "Why is not known: "};
+      "Free memory was in private pools: ",
+      "Segments that nothing uses were not released: ",
+      "Rounding took the memory: ",
+      "Free memory was in several places: ",
+      "Why is not known: "};
   sentences.push_back(std::string(kWhy[static_cast<std::size_t>(failure.cause)]) +
                       advice_on(failure) + ".");
   // One of many lines that keep as much each is not who keeps the memory.
-  const std::int64_t usable = failure.usable_free_bytes.value_or(0);
+  const std::int64_t of_class = failure.usable_free_bytes.value_or(0);
+  const std::int64_t usable =
+      is_by_other_class(failure) ? failure.own_free_bytes - of_class : of_class;
   if (const auto keeper = keeper_at(replay, failure, grouping);
       keeper && keeper->free_bytes >= usable / 3) {
     sentences.push_back(keeper_sentence(*keeper, usable));
@@ -137,6 +157,15 @@ void add_limits(const DeviceReplay& replay, std::vector<std::string>& notes) {
   if (replay.before_bytes() > 0 && replay.end() > 0) {
     notes.push_back(device + ": " + bytes_text(replay.before_bytes()) +
                     " were allocated before the recording began.");
+  }
+  if (replay.end() == 0 && replay.knows_allocated()) {
+    notes.push_back(device +
+                    ": no history was recorded, so the peak is not known; record with "
+                    "torch.cuda.memory._record_memory_history().");
+  } else if (replay.knows_allocated() && !replay.has_beginning()) {
+    notes.push_back(device +
+                    ": what came before the first entry is not recorded, so the highest of what "
+                    "is recorded may be below the peak.");
   }
   if (replay.missing_at_end_bytes() > 0) {
     notes.push_back(device + ": " + bytes_text(replay.missing_at_end_bytes()) +

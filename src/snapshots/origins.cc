@@ -38,32 +38,80 @@ bool is_own_file(std::string_view file) {
   return !analyses::is_library_path(file);
 }
 
-/// What one frame shows.
-void add_signs(std::string_view file, std::string_view name, StackSigns& signs) {
-  if (is_python(file)) {
-    const bool is_torch = holds(file, "torch/");
-    if (!is_torch) return;
-    const bool is_module = file.ends_with("torch/nn/modules/module.py");
-    signs.in_optimizer = signs.in_optimizer || holds(file, "torch/optim/");
-    signs.in_loader = signs.in_loader || holds(file, "torch/utils/data/");
-    signs.in_backward =
-        signs.in_backward || (holds(file, "torch/autograd/") && holds(name, "backward"));
-    signs.in_forward = signs.in_forward || (is_module && name.ends_with("_call_impl"));
-    signs.in_setup =
-        signs.in_setup || (is_module && (name == "_apply" || name == "to" || name == "cuda")) ||
-        (holds(file, "torch/nn/") && (name == "__init__" || name == "reset_parameters"));
-    signs.in_collective = signs.in_collective || holds(file, "torch/distributed/distributed_c10d");
-    return;
+/// The path of a Python file of torch, from behind the package's folder; empty for others.
+std::string_view path_in_torch(std::string_view file) {
+  constexpr std::string_view kFolder = "/torch/";
+  if (!is_python(file)) return {};
+  if (const std::size_t at = file.rfind(kFolder); at != std::string_view::npos) {
+    return file.substr(at + kFolder.size());
   }
-  signs.accumulates_gradient = signs.accumulates_gradient || holds(name, "AccumulateGrad");
-  signs.in_backward = signs.in_backward || holds(name, "autograd::Engine") ||
-                      holds(name, "torch::autograd::Node::operator()");
+  return file.starts_with(kFolder.substr(1)) ? file.substr(kFolder.size() - 1) : "";
+}
+
+/// What a Python frame of torch shows.
+Doing doing_in_torch(std::string_view path, std::string_view name) {
+  if (path.starts_with("optim/")) return Doing::optimizer;
+  if (path.starts_with("utils/data/")) return Doing::loader;
+  if (path == "utils/checkpoint.py") return Doing::forward;
+  if (path.starts_with("autograd/") && holds(name, "backward")) return Doing::backward;
+  if (path.starts_with("distributed/distributed_c10d")) return Doing::communication;
+  if (path.starts_with("distributed/") && holds(path, "fsdp/")) {
+    if (holds(name, "unshard") && !holds(name, "grad")) return Doing::unsharding;
+    return holds(name, "all_gather") ? Doing::communication : Doing::unknown;
+  }
+  const bool is_made = name == "__init__" || name == "reset_parameters";
+  // Buckets of gradients.
+  if (path.starts_with("nn/parallel/") && is_made) return Doing::communication;
+  if (path.starts_with("nn/") && is_made) return Doing::setup;
+  if (path != "nn/modules/module.py") return Doing::unknown;
+  if (name.ends_with("_call_impl")) return Doing::forward;
+  return name == "_apply" || name == "to" || name == "cuda" ? Doing::setup : Doing::unknown;
+}
+
+/// What a C++ function shows.
+Doing doing_in_native(std::string_view name) {
   constexpr auto kWorkspaces = std::to_array<std::string_view>(
       {"getCurrentCUDABlasHandle", "getCUDABlasLtWorkspace", "cublasCommonArgs",
        "parseChosenWorkspaceSize", "cudnn::Workspace", "getNewWorkspace"});
-  signs.in_workspace = signs.in_workspace || holds_one_of(name, kWorkspaces);
-  signs.in_collective = signs.in_collective || holds(name, "ProcessGroupNCCL");
+  if (holds_one_of(name, kWorkspaces)) return Doing::workspace;
+  if (holds(name, "AccumulateGrad")) return Doing::gradient;
+  if (holds(name, "ProcessGroupNCCL") || holds(name, "c10d::Reducer")) return Doing::communication;
+  if (holds(name, "autograd::Engine") || holds(name, "torch::autograd::Node::operator()")) {
+    return Doing::backward;
+  }
+  return Doing::unknown;
 }
+
+/// Frames of a stack from the innermost one outwards: the first that shows something decides.
+class Decision {
+ public:
+  void add(std::string_view file, std::string_view name) {
+    const std::string_view path = path_in_torch(file);
+    Doing doing = Doing::unknown;
+    if (!path.empty()) {
+      doing = doing_in_torch(path, name);
+      // `step` calls nothing outside of torch but its closure, which evaluates the model.
+      if (doing == Doing::optimizer && calls_others_ && name == "step" &&
+          path != "optim/optimizer.py") {
+        doing = Doing::forward;
+      }
+    } else if (!is_python(file)) {
+      doing = doing_in_native(name);
+    }
+    if (is_python(file) && path != "utils/_contextlib.py") calls_others_ = path.empty();
+    if (signs_.doing == Doing::unknown) signs_.doing = doing;
+    // Checkpointed code runs again in the backward, also where the engine's frames are missing.
+    signs_.in_backward =
+        signs_.in_backward || doing == Doing::backward || doing == Doing::gradient ||
+        (path == "utils/checkpoint.py" && (holds(name, "unpack") || holds(name, "recompute")));
+  }
+
+  const StackSigns& signs() const { return signs_; }
+
+ private:
+  StackSigns signs_;
+  bool calls_others_ = false;  // the Python frame further in is not of torch
+};
 
 /// The folders that both paths begin with, with the last `/`.
 std::string_view common_folder(std::string_view one, std::string_view two) {
@@ -129,11 +177,12 @@ const std::string& Origins::own_line(std::uint32_t stack) {
 const StackSigns& Origins::signs(std::uint32_t stack) {
   std::optional<StackSigns>& signs = signs_[stack];
   if (!signs) {
-    signs.emplace();
+    Decision decision;
     for (const std::uint32_t number : data_.stack(stack)) {
       const Frame& frame = data_.frames[number];
-      add_signs(data_.texts[frame.file], data_.texts[frame.name], *signs);
+      decision.add(data_.texts[frame.file], data_.texts[frame.name]);
     }
+    signs = decision.signs();
   }
   return *signs;
 }

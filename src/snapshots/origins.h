@@ -13,16 +13,24 @@
 
 namespace tbtrace::snapshots {
 
-/// What runs in a stack, by its frames.
+/// What a program does where it allocates.
+enum class Doing : std::uint8_t {
+  unknown,
+  loader,
+  workspace,  ///< of cuBLAS or cuDNN
+  gradient,   ///< it is accumulated
+  optimizer,
+  forward,  ///< of an nn.Module
+  backward,
+  setup,  ///< an nn.Module is made or moved
+  communication,
+  unsharding,  ///< sharded parameters are gathered
+};
+
+/// What runs in a stack: by its innermost frame that shows it.
 struct StackSigns {
-  bool in_optimizer = false;
-  bool in_backward = false;
-  bool accumulates_gradient = false;
-  bool in_loader = false;
-  bool in_forward = false;    ///< of an nn.Module
-  bool in_setup = false;      ///< an nn.Module is made or moved
-  bool in_workspace = false;  ///< of cuBLAS or cuDNN
-  bool in_collective = false;
+  Doing doing = Doing::unknown;
+  bool in_backward = false;  ///< at any depth: a forward in it is a recomputation
 };
 
 class Origins {

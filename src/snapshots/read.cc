@@ -1,6 +1,5 @@
 // Reads memory snapshots, and finds them.
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -12,6 +11,8 @@
 
 #include <tbtrace/memory_snapshot.h>
 
+#include "base/characters.h"
+#include "base/decimal.h"
 #include "base/natural_order.h"
 #include "inputs/search.h"
 #include "inputs/trace_names.h"
@@ -148,16 +149,24 @@ void add_folder(const std::string& folder, std::vector<std::string>& paths) {
   paths.insert(paths.end(), found.begin(), found.end());
 }
 
-/// The number behind a word, with or without a mark between: `rank3`, `rank-3`, `rank_3`.
-std::optional<std::int64_t> number_behind(std::string_view name, std::string_view word) {
-  std::size_t at = name.find(word);
-  if (at == std::string_view::npos) return std::nullopt;
-  at += word.size();
-  if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data() + at, name.data() + name.size(), number);
-  if (error != std::errc() || number < 0) return std::nullopt;
-  return number;
+/// The number after the last such word of a name, with or without a mark between: `rank3`,
+/// `rank-3`, `rank_3`. A date is too long. `is_last`: the name ends there, but for its extension.
+std::optional<std::int64_t> number_behind(std::string_view name, std::string_view word,
+                                          bool is_last) {
+  constexpr std::size_t kMostDigits = 5;
+  std::optional<std::int64_t> found;
+  for (std::size_t at = name.find(word); at != std::string_view::npos;
+       at = name.find(word, at + 1)) {
+    if (at > 0 && (is_letter(name[at - 1]) || is_digit(name[at - 1]))) continue;
+    std::string_view rest = name.substr(at + word.size());
+    if (rest.starts_with('-') || rest.starts_with('_')) rest.remove_prefix(1);
+    const auto digits =
+        static_cast<std::size_t>(std::ranges::find_if_not(rest, is_digit) - rest.begin());
+    if (digits == 0 || digits > kMostDigits) continue;
+    if (is_last && digits < rest.size() && rest[digits] != '.') continue;
+    found = parse_integer(rest.substr(0, digits));
+  }
+  return found;
 }
 
 }  // namespace
@@ -172,8 +181,8 @@ std::size_t MemorySnapshot::entry_count() const {
 
 std::optional<std::int64_t> MemorySnapshot::rank() const {
   // torchtitan, NeMo, Lightning; verl: `snapshot_3.pickle`.
-  const auto named = number_behind(data_->name, "rank");
-  return named ? named : number_behind(data_->name, "snapshot");
+  const auto named = number_behind(data_->name, "rank", false);
+  return named ? named : number_behind(data_->name, "snapshot", true);
 }
 
 bool is_memory_snapshot(const std::string& path) {

@@ -31,6 +31,7 @@ std::int64_t reserved_by(const Entries& entries, std::uint32_t row) {
 DeviceReplay::DeviceReplay(const SnapshotData& data, std::int64_t device)
     : data_(&data),
       device_(device),
+      rounding_(data.settings),
       trace_(device >= 0 && static_cast<std::size_t>(device) < data.traces.size()
                  ? &data.traces[static_cast<std::size_t>(device)]
                  : &kNoRows) {
@@ -142,6 +143,13 @@ void DeviceReplay::find_peak() {
     peak_bytes_ = curve[place];
     peak_ = static_cast<Moment>(place + 1);
   }
+}
+
+bool DeviceReplay::has_beginning() const {
+  const bool is_overflowed = std::ranges::any_of(data_->settings, [](const auto& setting) {
+    return setting.first == "trace_alloc_overflowed" && setting.second == "True";
+  });
+  return !is_overflowed && before_bytes_ == 0 && reserved_at(0).value_or(0) == 0;
 }
 
 bool DeviceReplay::is_pending(const Allocation& allocation, Moment moment) const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "snapshots/allocator/sizes.h"
 #include "snapshots/data.h"
 
 namespace tbtrace::snapshots {
@@ -30,6 +31,7 @@ class DeviceReplay {
 
   const SnapshotData& data() const { return *data_; }
   std::int64_t device() const { return device_; }
+  const Rounding& rounding() const { return rounding_; }
   const RowList& trace() const { return *trace_; }
   std::uint32_t row(std::uint32_t place) const { return (*trace_)[place]; }
   Moment end() const { return static_cast<Moment>(trace_->size()); }
@@ -55,7 +57,11 @@ class DeviceReplay {
 
   /// What was allocated before the recording.
   std::int64_t before_bytes() const { return before_bytes_; }
-  /// The first moment at which the most was allocated.
+  /// Whether the recording has all that was ever allocated: there was nothing before it.
+  bool has_beginning() const;
+  /// Whether anything says what was allocated: a file that is cut may end before its trace.
+  bool knows_allocated() const { return !data_->is_cut || end() > 0; }
+  /// The first moment at which the most was allocated, of those that are recorded.
   Moment peak() const { return peak_; }
   std::int64_t peak_bytes() const { return peak_bytes_; }
   /// After each entry.
@@ -86,6 +92,7 @@ class DeviceReplay {
 
   const SnapshotData* data_;
   std::int64_t device_;
+  Rounding rounding_;
   const RowList* trace_;
   std::vector<Allocation> allocations_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> at_end_;  // address, allocation

@@ -91,12 +91,16 @@ void add_peak(DeviceRows& device) {
     at_ends.push_back(moment == 0 ? replay.before_bytes() : curve[moment - 1]);
   }
   const bool held = !holders.empty();
+  const bool has_history = replay.end() > 0;
+  const bool is_known = replay.knows_allocated();
   Row& row = device.add_row();
-  append(row, {replay.peak_bytes(), snapshots::time_of_moment_ns(replay, replay.peak()),
-               replay.allocated_at(replay.end()), replay.before_bytes(),
+  append(row, {has_history ? Cell(replay.peak_bytes()) : Cell(),
+               has_history ? Cell(snapshots::time_of_moment_ns(replay, replay.peak())) : Cell(),
+               is_known ? Cell(replay.allocated_at(replay.end())) : Cell(),
+               is_known ? Cell(replay.before_bytes()) : Cell(),
                reserved ? Cell(reserved->reserved_bytes()) : Cell(),
                reserved ? Cell(reserved->free_bytes()) : Cell(), optional_cell(most_reserved),
-               pending, at_ends.size() < 2 ? Cell() : Cell(snapshots::median_difference(at_ends)),
+               pending, at_ends.size() < 2 ? Cell() : Cell(snapshots::mean_difference(at_ends)),
                held ? optional_cell(holders[0].key.line) : Cell(),
                held ? holders[0].bytes : std::int64_t{0},
                static_cast<std::int64_t>(replay.out_of_memory().size()),
