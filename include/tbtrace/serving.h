@@ -24,8 +24,9 @@ struct ServingOptions {
 
 /// Steps of one kind.
 struct ServingPhase {
-  /// `prefill`: all requests read their prompts; `decode`: all make tokens; `mixed`; `diffusion`;
-  /// `idle`: a batch without requests; `unknown`: the name does not say it.
+  /// `prefill`: all requests read their prompts; `decode`: all make tokens; `mixed`; `draft`:
+  /// the draft model of speculative decoding; `diffusion`; `idle`: a batch without requests;
+  /// `unknown`: the name does not say it.
   std::string kind;
   std::optional<std::int64_t> requests;         ///< by batch: of each step, without padding
   std::optional<std::int64_t> padded_requests;  ///< the most that a step was padded to

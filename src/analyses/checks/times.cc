@@ -15,6 +15,7 @@
 #include "analyses/attribution/work_times.h"
 #include "analyses/checks/list.h"
 #include "analyses/steps/compilation.h"
+#include "analyses/steps/iteration_facts.h"
 #include "base/bounded_sum.h"
 #include "trace/links.h"
 #include "trace/step_names.h"
@@ -139,9 +140,11 @@ void find_steps_without_device_work(const Trace& trace, CheckHits& hits) {
   std::size_t tail = breakdown.steps.size();
   while (breakdown.steps[tail - 1].launched == 0) --tail;
   std::uint64_t before_tail = 0;
+  const std::vector<IterationFacts> facts = facts_of_steps(trace, breakdown.steps);
   for (std::size_t number = 0; number < breakdown.steps.size(); ++number) {
     const StepTime& step = breakdown.steps[number];
-    if (step.launched > 0) continue;
+    // A rank without requests waits for the others.
+    if (step.launched > 0 || facts[number].kind == IterationKind::idle) continue;
     if (hits.count == 0) hits.at_ns = since_start(trace, step.start_ns);
     hits.add(step.name);
     before_tail += number < tail;

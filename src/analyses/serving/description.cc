@@ -50,7 +50,8 @@ constexpr PhaseColumn kColumns[] = {
     PhaseColumn::of<&ServingPhase::kind>(
         "kind",
         "`prefill`: all requests read their prompts; `decode`: all make tokens; `mixed`: some do "
-        "the one, some the other; `diffusion`; `idle`: a batch without requests; `unknown`: the "
+        "the one, some the other; `draft`: the draft model of speculative decoding; `diffusion`; "
+        "`idle`: a batch without requests; `unknown`: the "
         "step's name does not say it",
         2),
     PhaseColumn::of<&ServingPhase::requests>(
@@ -111,8 +112,10 @@ std::string steady_text(const ServingPhases& phases) {
            "as the largest. All steps are shown.";
   }
   return "Steady state: steps " + std::to_string(phases.steady->first) + " to " +
-         std::to_string(phases.steady->last) + " of " + std::to_string(phases.steps) +
-         ", the longest run whose batches are nearly as large as the largest.";
+         std::to_string(phases.steady->last) + ", " +
+         std::to_string(phases.steady->last - phases.steady->first + 1) + " of " +
+         std::to_string(phases.steps) +
+         " steps, the longest run whose batches are nearly as large as the largest.";
 }
 
 /// Kernels that communicate spin until the last rank has arrived.

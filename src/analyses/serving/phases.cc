@@ -44,16 +44,52 @@ std::optional<std::pair<std::size_t, std::size_t>> steady_run(
   return std::nullopt;
 }
 
+/// Where each step of the profiler has one iteration, its range is the step: the profiler's steps
+/// follow each other without a gap. What else was launched in a step of the profiler, as by
+/// sampling, is of its iteration.
+std::vector<StepTime> steps_of_iterations(const Trace& trace, const StepBreakdown& breakdown) {
+  std::vector<StepTime> steps = breakdown.steps;
+  if (has_engine_steps(trace)) return steps;
+  const std::vector<EventId> iterations = analyses::engine_iterations(trace);
+  const Events& events = trace.events();
+  const auto start_of = [&](EventId event) { return events.start_ns(event); };
+  std::unordered_map<std::int64_t, std::int64_t> ends;  // of work, by number of the step
+  const analyses::StepOfEvent step_of(trace);
+  for (const DeviceLink& link : links_of(trace).placed_work()) {
+    const std::optional<std::int64_t> step = step_of.of(link.activity);
+    if (!step) continue;
+    std::int64_t& end = ends.try_emplace(*step, events.end_ns(link.activity)).first->second;
+    end = std::max(end, events.end_ns(link.activity));
+  }
+  std::int64_t before = steps.front().start_ns;
+  for (StepTime& step : steps) {
+    const auto first = std::ranges::lower_bound(iterations, step.host_start_ns, {}, start_of);
+    const auto end = std::ranges::lower_bound(iterations, step.host_end_ns, {}, start_of);
+    if (end - first != 1) return breakdown.steps;
+    const auto work = ends.find(step.number);
+    step.host_start_ns = events.start_ns(*first);
+    step.host_end_ns = events.end_ns(*first);
+    step.end_ns = std::max(step.host_end_ns, before);
+    if (work != ends.end()) step.end_ns = std::max(step.end_ns, work->second);
+    // As of every step: never shorter than its part on the host.
+    step.start_ns =
+        std::min(std::max(step.host_start_ns, before), step.end_ns - step.host_duration_ns());
+    for (std::int64_t& ns : step.busy_ns) ns = std::min(ns, step.duration_ns());
+    before = step.end_ns;
+  }
+  return steps;
+}
+
 /// Rows in the making.
 class Phases {
  public:
-  Phases(const Trace& trace, const StepBreakdown& breakdown,
+  Phases(const Trace& trace, const std::vector<StepTime>& steps,
          const std::vector<IterationFacts>& facts, bool by_batch)
-      : trace_(trace), breakdown_(breakdown), facts_(facts), by_batch_(by_batch) {}
+      : trace_(trace), steps_(steps), facts_(facts), by_batch_(by_batch) {}
 
   void add_steps(std::size_t first, std::size_t end, const std::optional<StepRange>& chosen) {
     for (std::size_t step = first; step < end; ++step) {
-      if (!chosen || chosen->contains(breakdown_.steps[step].number)) add(step);
+      if (!chosen || chosen->contains(steps_[step].number)) add(step);
     }
   }
 
@@ -113,7 +149,7 @@ class Phases {
   using Key = std::pair<IterationKind, std::optional<std::int64_t>>;
 
   void add(std::size_t number) {
-    const StepTime& step = breakdown_.steps[number];
+    const StepTime& step = steps_[number];
     const IterationFacts& facts = facts_[number];
     const Key key = {facts.kind, by_batch_ ? facts.requests : std::nullopt};
     const auto [found, is_new] = phases_.try_emplace(key);
@@ -131,7 +167,7 @@ class Phases {
     phase.durations.push_back(step.duration_ns());
     phase.hosts.push_back(step.host_duration_ns());
     if (number > 0) {
-      const std::int64_t gap = step.start_ns - breakdown_.steps[number - 1].end_ns;
+      const std::int64_t gap = step.start_ns - steps_[number - 1].end_ns;
       phase.gaps.push_back(std::max<std::int64_t>(gap, 0));
       add_bounded(row.gap_ns, phase.gaps.back());
     }
@@ -144,7 +180,7 @@ class Phases {
   }
 
   const Trace& trace_;
-  const StepBreakdown& breakdown_;
+  const std::vector<StepTime>& steps_;
   const std::vector<IterationFacts>& facts_;
   const bool by_batch_;
   std::map<Key, Phase> phases_;
@@ -174,7 +210,8 @@ ServingPhases serving_phases(const Trace& trace, const StepBreakdown& breakdown,
     result.steady =
         StepRange{breakdown.steps[taken.first].number, breakdown.steps[taken.second - 1].number};
   }
-  Phases phases(trace, breakdown, facts, options.by_batch);
+  const std::vector<StepTime> steps = steps_of_iterations(trace, breakdown);
+  Phases phases(trace, steps, facts, options.by_batch);
   phases.add_steps(taken.first, taken.second, options.steps);
   phases.add_work();
   result.phases = phases.finish();

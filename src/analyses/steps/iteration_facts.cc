@@ -132,7 +132,12 @@ std::optional<IterationFacts> facts_of_sglang(std::string_view name) {
     Scan after = scan;
     if (after.skip(mode) && after.skip(" ")) facts.kind = kind;
   }
+  if (scan.skip("DRAFT_")) facts.kind = IterationKind::draft;
   facts.requests = field(name, "bs");
+  if (const Count unpadded = field(name, "raw_bs")) {
+    facts.padded_requests = std::exchange(facts.requests, unpadded);
+  }
+  if (facts.kind == IterationKind::draft) return facts;  // the target has the tokens
   facts.tokens = field(name, "toks");
   const Count context = field(name, "c_sq");
   const Count generation = field(name, "g_sq");
@@ -184,15 +189,55 @@ constexpr std::array kEngines = {facts_of_vllm, facts_of_sglang, facts_of_atom, 
 
 /// Of two iterations in one step of the profiler.
 IterationFacts joined(const IterationFacts& one, const IterationFacts& other) {
+  if (other.kind == IterationKind::draft) return one;
+  if (one.kind == IterationKind::draft) return other;
   return {one.kind == other.kind ? one.kind : IterationKind::unknown,
           one.requests == other.requests ? one.requests : std::nullopt,
           sum(one.tokens, other.tokens), std::max(one.padded_requests, other.padded_requests)};
 }
 
+struct Iteration {
+  std::string_view name;
+  std::int64_t duration_ns = 0;
+  IterationFacts facts;
+};
+
+/// Steps of SGLang's draft model (EAGLE, MTP), in the order of time. It decodes before the target
+/// verifies, and reads each prompt after it: a step of the same name, which takes less than half as
+/// long. Chunks of a prompt have one name, too, so without other signs of a draft all steps with
+/// prompts have to be such pairs, with a quarter of the time.
+void find_drafts(std::vector<Iteration>& iterations) {
+  constexpr std::string_view kExtend = "step[EXTEND ";
+  constexpr std::int64_t kTimesFaster = 2;
+  constexpr std::int64_t kTimesFasterWithoutSigns = 4;
+  constexpr std::size_t kLeastPairs = 3;
+  const bool has_signs = std::ranges::any_of(iterations, [](const Iteration& iteration) {
+    return iteration.name.starts_with("step[TARGET_VERIFY ") ||
+           iteration.facts.kind == IterationKind::draft;
+  });
+  const std::int64_t times = has_signs ? kTimesFaster : kTimesFasterWithoutSigns;
+  std::vector<Iteration*> drafts;
+  std::size_t prompts = 0;
+  for (std::size_t at = 0; at < iterations.size(); ++at) {
+    Iteration& target = iterations[at];
+    if (has_signs && target.name.starts_with("step[DECODE ")) drafts.push_back(&target);
+    if (!target.name.starts_with(kExtend)) continue;
+    ++prompts;
+    if (at + 1 == iterations.size() || iterations[at + 1].name != target.name) continue;
+    if (iterations[at + 1].duration_ns >= target.duration_ns / times) continue;
+    drafts.push_back(&iterations[++at]);
+  }
+  if (!has_signs && (drafts.size() < kLeastPairs || drafts.size() != prompts)) return;
+  for (Iteration* const draft : drafts) {
+    draft->facts.kind = IterationKind::draft;
+    draft->facts.tokens.reset();
+  }
+}
+
 }  // namespace
 
 std::string_view iteration_kind_name(IterationKind kind) {
-  constexpr std::array<std::string_view, 6> kNames = {"prefill",   "mixed", "decode",
+  constexpr std::array<std::string_view, 7> kNames = {"prefill",   "mixed", "decode", "draft",
                                                       "diffusion", "idle",  "unknown"};
   return kNames[static_cast<std::size_t>(kind)];
 }
@@ -206,21 +251,30 @@ IterationFacts iteration_facts(std::string_view name) {
 
 std::vector<IterationFacts> facts_of_steps(const Trace& trace, std::span<const StepTime> steps) {
   std::vector<IterationFacts> all(steps.size());
+  std::vector<Iteration> iterations;
   if (has_engine_steps(trace)) {
-    std::ranges::transform(steps, all.begin(),
-                           [](const StepTime& step) { return iteration_facts(step.name); });
+    for (const StepTime& step : steps) {
+      iterations.push_back({step.name, step.duration_ns(), iteration_facts(step.name)});
+    }
+    find_drafts(iterations);
+    std::ranges::transform(iterations, all.begin(), &Iteration::facts);
     return all;
   }
-  const std::vector<EventId> iterations = engine_iterations(trace);
+  const std::vector<EventId> events = engine_iterations(trace);
+  for (const EventId event : events) {
+    const std::string_view name = trace.name(event);
+    iterations.push_back({name, trace.events().duration_ns(event), iteration_facts(name)});
+  }
+  find_drafts(iterations);
   const auto start_of = [&](EventId event) { return trace.events().start_ns(event); };
-  for (std::size_t step = 0; step < steps.size() && !iterations.empty(); ++step) {
+  for (std::size_t step = 0; step < steps.size() && !events.empty(); ++step) {
     if (steps[step].is_whole_trace()) continue;
-    auto next = std::ranges::lower_bound(iterations, steps[step].host_start_ns, {}, start_of);
-    bool is_first = true;
-    for (; next != iterations.end() && start_of(*next) < steps[step].host_end_ns; ++next) {
-      const IterationFacts facts = iteration_facts(trace.name(*next));
-      all[step] = is_first ? facts : joined(all[step], facts);
-      is_first = false;
+    const auto first = std::ranges::lower_bound(events, steps[step].host_start_ns, {}, start_of);
+    for (auto next = first; next != events.end() && start_of(*next) < steps[step].host_end_ns;
+         ++next) {
+      const IterationFacts& facts =
+          iterations[static_cast<std::size_t>(next - events.begin())].facts;
+      all[step] = next == first ? facts : joined(all[step], facts);
     }
   }
   return all;

@@ -16,7 +16,8 @@
 namespace tbtrace::analyses {
 
 /// In the order in which people see them.
-enum class IterationKind : std::uint8_t { prefill, mixed, decode, diffusion, idle, unknown };
+/// `draft`: the small model of speculative decoding, which guesses for the others.
+enum class IterationKind : std::uint8_t { prefill, mixed, decode, draft, diffusion, idle, unknown };
 
 /// `prefill`, `mixed`, ...
 std::string_view iteration_kind_name(IterationKind kind);
@@ -38,7 +39,8 @@ inline IterationGroup group_of(const IterationFacts& facts) { return {facts.kind
 
 /// Of each step: by its own name, else by the iterations of an engine that began in it, as where
 /// the engine also calls the profiler's step(). Of several, the tokens are added up, and what
-/// differs is unknown.
+/// differs is unknown. SGLang names steps of its draft model as those of the target: which they are
+/// follows from the others.
 std::vector<IterationFacts> facts_of_steps(const Trace& trace, std::span<const StepTime> steps);
 
 }  // namespace tbtrace::analyses

@@ -90,12 +90,15 @@ void find_range(SlowestStep& found, const Trace& trace, const std::vector<StepTi
   }
 }
 
-/// The steps that do the same work as most do, and their kind.
+/// The steps that do the same work as most do, and their kind. Those of a draft model do not count:
+/// it takes several for each of the target.
 std::pair<std::vector<StepTime>, analyses::IterationKind> alike(
     const Trace& trace, const std::vector<StepTime>& steps) {
   const std::vector<analyses::IterationFacts> facts = analyses::facts_of_steps(trace, steps);
   std::map<analyses::IterationGroup, std::size_t> counts;
-  for (const analyses::IterationFacts& step : facts) ++counts[group_of(step)];
+  for (const analyses::IterationFacts& step : facts) {
+    counts[group_of(step)] += step.kind == analyses::IterationKind::draft ? 0 : 1;
+  }
   if (counts.size() < 2) return {steps, analyses::IterationKind::unknown};
   const auto most =
       std::ranges::max_element(counts, {}, [](const auto& group) { return group.second; });

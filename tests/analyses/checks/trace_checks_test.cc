@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tbtrace/checks.h>
@@ -198,6 +199,35 @@ TEST(TraceChecks, StepsWithoutDeviceWork) {
             "info 1 ProfilerStep#3")
       << "a step that the end of the recording cut";
   EXPECT_EQ(described(with_steps({1, 2, 3}), "steps_without_device_work"), "");
+}
+
+TEST(TraceChecks, BatchesWithoutRequestsLaunchNothing) {
+  const auto made = [](std::string_view second) {
+    TraceBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const std::int64_t start = 100 * step;
+      add(builder, {.category = "user_annotation",
+                    .name = step == 1 ? second : "execute_context_0(0)_generation_4(4)",
+                    .start = start,
+                    .duration = 90});
+      if (step == 1) continue;
+      add(builder, {.category = "cuda_runtime",
+                    .name = "cudaGraphLaunch",
+                    .start = start + 5,
+                    .duration = 5,
+                    .correlation = 1 + step});
+      add(builder, {.category = "kernel",
+                    .name = "gemm",
+                    .start = start + 20,
+                    .duration = 20,
+                    .thread = 7,
+                    .process = 0,
+                    .correlation = 1 + step});
+    }
+    return described(finished(builder), "steps_without_device_work");
+  };
+  EXPECT_EQ(made("execute_context_0(0)_generation_0(0)"), "");
+  EXPECT_THAT(made("execute_context_0(0)_generation_3(3)"), testing::StartsWith("warning 1"));
 }
 
 TEST(TraceChecks, CompilationInSteps) {

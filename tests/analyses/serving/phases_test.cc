@@ -154,6 +154,32 @@ TEST(ServingPhases, WithoutASteadyStateAreOfAllSteps) {
   EXPECT_EQ(kinds(phases).size(), 3);
 }
 
+/// The profiler's steps follow each other; the engine rests for 20 us between its iterations.
+TEST(ServingPhases, OfIterationsInStepsOfTheProfilerHaveTheirGaps) {
+  const auto made = [](bool has_second) {
+    TraceBuilder builder;
+    for (int step = 0; step < 4; ++step) {
+      const std::int64_t start = 100 * step;
+      add_step(builder, "ProfilerStep#" + std::to_string(7 + step), start, 100);
+      add_step(builder, "execute_context_0(0)_generation_8(8)", start + 10, 60);
+      if (has_second) add_step(builder, "execute_context_0(0)_generation_8(8)", start + 75, 5);
+      add_launch(builder, start + 15, 1 + step);
+      add_kernel(builder, "gemm", start + 30, 60, 1 + step);
+    }
+    const Trace trace = fixtures::finished(builder);
+    return serving_phases(trace, {.by_batch = false}).phases.front();
+  };
+  const ServingPhase one = made(false);
+  EXPECT_EQ(one.gap_median_ns, 20 * kUs);
+  EXPECT_EQ(one.host_median_ns, 60 * kUs);
+  EXPECT_EQ(one.duration_median_ns, 80 * kUs);
+  EXPECT_EQ(one.kernel_ns, 240 * kUs);
+  EXPECT_THAT(one.tokens_per_s(), Optional(testing::DoubleEq(32 / 380e-6)));
+  const ServingPhase two = made(true);
+  EXPECT_EQ(two.gap_median_ns, 0);
+  EXPECT_EQ(two.host_median_ns, 100 * kUs);
+}
+
 TEST(ServingPhases, AreNotThoseOfTraining) {
   TraceBuilder builder;
   add_step(builder, "ProfilerStep#1", 0, 10);

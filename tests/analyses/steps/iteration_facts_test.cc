@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -71,7 +73,8 @@ constexpr Vector kVectors[] = {
     {"execute_context_0(0)_generation_0(0)", IterationKind::idle, 0, 0},
     {"execute_diffusion_2_1024x768", IterationKind::diffusion, 2, {}},
     {"step[TARGET_VERIFY bs=8]", IterationKind::decode, 8, {}},
-    {"step[DRAFT_EXTEND bs=8]", IterationKind::unknown, 8, {}},
+    {"step[DRAFT_EXTEND bs=8 toks=32]", IterationKind::draft, 8, {}},
+    {"step[DRAFT_LOOP raw_bs=5 bs=8 topk=1]", IterationKind::draft, 5, {}, 8},
 };
 
 TEST(IterationFacts, AreThoseOfTheName) {
@@ -110,6 +113,69 @@ TEST(IterationFacts, OfAProfilersStepAreThoseOfTheIterationInIt) {
   ASSERT_EQ(facts.size(), 2);
   EXPECT_EQ(facts[0].kind, IterationKind::prefill);
   EXPECT_EQ(facts[1].kind, IterationKind::unknown);
+}
+
+struct Named {
+  std::string_view name;
+  std::int64_t duration;
+};
+
+std::string kinds_of(const std::vector<Named>& steps) {
+  TraceBuilder builder;
+  std::int64_t start = 0;
+  for (const Named& step : steps) {
+    add(builder, {.category = "user_annotation",
+                  .name = step.name,
+                  .start = start,
+                  .duration = step.duration});
+    start += step.duration + 10;
+  }
+  const Trace trace = finished(builder);
+  std::string kinds;
+  for (const IterationFacts& facts : facts_of_steps(trace, step_breakdown(trace).steps)) {
+    kinds += (kinds.empty() ? "" : " ") + std::string(iteration_kind_name(facts.kind));
+    if (facts.tokens) kinds += "(" + std::to_string(*facts.tokens) + ")";
+  }
+  return kinds;
+}
+
+TEST(IterationFacts, OfADraftModelAreNotThoseOfTheTarget) {
+  EXPECT_EQ(kinds_of({{"step[EXTEND bs=1 toks=512]", 900},
+                      {"step[EXTEND bs=1 toks=512]", 90},
+                      {"step[DECODE bs=8]", 100},
+                      {"step[DECODE bs=8]", 100},
+                      {"step[TARGET_VERIFY bs=8]", 500}}),
+            "prefill(512) draft draft draft decode");
+  EXPECT_EQ(kinds_of({{"step[DECODE bs=8]", 100}, {"step[DECODE bs=8]", 100}}),
+            "decode(8) decode(8)");
+}
+
+TEST(IterationFacts, OfChunksOfAPromptAreThoseOfTheTarget) {
+  const Named chunk = {"step[EXTEND bs=1 toks=8192]", 900};
+  const Named draft = {"step[EXTEND bs=1 toks=8192]", 60};
+  EXPECT_EQ(kinds_of({chunk, chunk, chunk, chunk, {"step[TARGET_VERIFY bs=8]", 500}}),
+            "prefill(8192) prefill(8192) prefill(8192) prefill(8192) decode");
+  EXPECT_EQ(kinds_of({chunk, draft, chunk, draft, chunk, draft}),
+            "prefill(8192) draft prefill(8192) draft prefill(8192) draft");
+  EXPECT_EQ(kinds_of({chunk, draft, chunk, draft, chunk}),
+            "prefill(8192) prefill(8192) prefill(8192) prefill(8192) prefill(8192)");
+}
+
+TEST(IterationFacts, OfADraftInAStepOfTheProfilerAreThoseOfTheTarget) {
+  TraceBuilder builder;
+  add(builder,
+      {.category = "user_annotation", .name = "ProfilerStep#3", .start = 0, .duration = 100});
+  add(builder,
+      {.category = "user_annotation", .name = "step[DECODE bs=4]", .start = 10, .duration = 20});
+  add(builder, {.category = "user_annotation",
+                .name = "step[TARGET_VERIFY bs=4 g_sq=16]",
+                .start = 40,
+                .duration = 20});
+  const Trace trace = finished(builder);
+  const std::vector<IterationFacts> facts = facts_of_steps(trace, step_breakdown(trace).steps);
+  ASSERT_EQ(facts.size(), 1);
+  EXPECT_EQ(facts[0].kind, IterationKind::decode);
+  EXPECT_EQ(facts[0].tokens, 16);
 }
 
 TEST(IterationFacts, OfSeveralIterationsInAStepAreAddedUp) {
