@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/collectives.h>
+#include <tbtrace/job_paths.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/replay_labels.h>
 #include <tbtrace/report.h>
@@ -49,7 +51,7 @@ class TableRun {
   /// One table of the rows of all inputs.
   int run_joined() {
     InputLoop loop(verb_, standard_, reading(), console_,
-                   {.ranks_only = table_.of_ranks, .rank = options_.rank});
+                   {.ranks_only = table_.of_ranks || joins_ranks(table_), .rank = options_.rank});
     const auto take = [&](const auto& source, std::optional<std::int64_t> rank,
                           const std::string& path) {
       // A trace may lack what was asked for, such as steps; the message has to say which trace.
@@ -62,15 +64,43 @@ class TableRun {
           },
           subjects_of_input(path, standard_), console_);
     };
+    const auto finish_all = [&] {
+      JoinedReport joined;
+      const auto join = [&] {
+        Result<JoinedReport> made = report_of_ranks();
+        if (made.ok()) joined = *std::move(made);
+        return made.status();
+      };
+      if (const int code = finish_work(join, subjects_of(verb_, standard_), console_);
+          code != kDone) {
+        return code;
+      }
+      if (joined.report) return write_joined(*std::move(joined.report));
+      int last = kDone;
+      for (const auto& [path, trace] : ranks_) {
+        const int code = take(trace, trace.identity().rank, path);
+        if (code != kDone) last = code;
+      }
+      if (last != kDone && reports_.empty()) return last;
+      if (!joined.problem.empty() && !reports_.empty()) {
+        reports_.back().report.notes.push_back(note_of_problem(joined));
+      }
+      const int code = write_all(loop.size() > 1);
+      return code == kDone ? last : code;
+    };
     return loop.run(
         [&](Trace trace, const std::string& path) {
+          if (may_be_of_job(trace, path)) {
+            ranks_.emplace_back(path, std::move(trace));
+            return static_cast<int>(kDone);
+          }
           const int code = add_labels(trace, path);
           return code == kDone ? take(trace, trace.identity().rank, path) : code;
         },
         [&](const Partial& partial, const std::string& path) {
           return take(partial, partial.sources().front().rank, path);
         },
-        [&] { return write_all(loop.size() > 1); });
+        finish_all);
   }
 
   /// A table per input.
@@ -119,9 +149,28 @@ class TableRun {
   }
 
  private:
+  /// Ranks that wait for each other are replayed together, for which all have to be in memory.
+  bool may_be_of_job(const Trace& trace, const std::string& path) const {
+    return joins_ranks(table_) && (trace.identity().rank || path.find("rank") != std::string::npos);
+  }
+
+  Result<JoinedReport> report_of_ranks() const {
+    if (ranks_.size() < 2 || !reports_.empty()) return JoinedReport();
+    std::vector<RankTrace> traces;
+    for (const auto& [path, trace] : ranks_) traces.push_back({&trace, path});
+    return job_path_report(table_, traces, given_);
+  }
+
+  int write_joined(AnalysisReport report) {
+    const Subjects subjects = subjects_of(verb_, standard_);
+    const auto work = [&] { return write(std::move(report), subjects.input, subjects.output); };
+    return finish_work(work, subjects, console_);
+  }
+
   ReadOptions reading() const {
     ReadOptions reading = standard_.reading;
     reading.arguments = arguments_for(table_, given_);
+    if (joins_ranks(table_)) reading.arguments = reading.arguments | kRankArguments;
     if (labels_) reading.arguments = reading.arguments | replay_label_arguments();
     return reading;
   }
@@ -190,6 +239,7 @@ class TableRun {
   const TableChoice& options_;
   Console console_;
   std::vector<ReportOfInput> reports_;
+  std::vector<std::pair<std::string, Trace>> ranks_;  // that may be replayed together, by path
   std::optional<std::string> why_;
   std::optional<Trace> labels_;  // what `--labels` names
   std::string label_note_;       // of the trace that is shown

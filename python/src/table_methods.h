@@ -2,7 +2,9 @@
 // in tbtrace/tables.h, with the arguments of its options.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <nanobind/nanobind.h>
 
@@ -10,6 +12,7 @@
 #include <tbtrace/tables.h>
 
 #include "arguments.h"
+#include "job_tables.h"
 #include "python_trace.h"
 
 namespace tbtrace::python {
@@ -36,8 +39,19 @@ void add_table_methods(nanobind::class_<Owner>& owner) {
         [table](const Owner& self, const nanobind::args& args, const nanobind::kwargs& kwargs) {
           const OptionValues given = given_options(*table, args, kwargs);
           const OptionValues complete = value_of(complete_options(*table, given));
+          std::string note;
+          if constexpr (std::is_same_v<Owner, PythonTraceSet>) {
+            if (std::optional<PythonTable> of_job = job_table(self, *table, given, note)) {
+              return *std::move(of_job);
+            }
+          }
           PythonTable made = table_of(
-              self, [&](const auto& source) { return make_table(*table, source, given); },
+              self,
+              [&](const auto& source) {
+                Result<AnalysisReport> report = make_table(*table, source, given);
+                if (report.ok() && !note.empty()) report->notes.push_back(note);
+                return report;
+              },
               [&](const Trace* trace) { return why_no_rows(*table, complete, trace); });
           // Other tools count from a start of their own.
           if (chosen_figures(*table, complete) != Figures::exact) made.forget_bases();

@@ -160,6 +160,16 @@ class Tables(unittest.TestCase):
                                       (tbtrace.read(paths[0]).summary().table(), "trace", pyarrow.int64())):
             self.assertEqual(pyarrow.table(table).schema.field(column).type, wanted, column)
 
+    def test_ranks_of_a_job_are_replayed_together(self):
+        job = tbtrace.TraceSet.open(ROOT / "tests/data/slow_loader_job")
+        path = job.critical_path(group_by="kind")
+        self.assertEqual(path.totals["steps"], 4)  # of the job, not of each of its ranks
+        self.assertEqual(sum(row["on_path_ns"] for row in path.to_dicts()), path.totals["on_path_ns"])
+        self.assertEqual({row["rank"] for row in path.to_dicts()}, {0, 1, 2, 3})
+        self.assertEqual(job.whatif("rank:2 =others").totals["steps"], 4)
+        self.assertRaisesRegex(ValueError, "the job has no rank 9", job.whatif, "rank:9 x0.5")
+        self.assertRaisesRegex(ValueError, "recordings of all ranks", job[2].whatif, "rank:2 x0.5")
+
     def test_texts_and_types_survive(self):
         trace = tbtrace.read(ROOT / "tests/data/hostile_names.json")
         table = trace.operators(("shape", "stack"))

@@ -96,6 +96,10 @@ class Change:
     def loader(self):
         return 1
 
+    def own(self):
+        """Of what the host does besides, and of calls."""
+        return 1
+
 
 class Scaled(Change):
     """One thing takes a factor of its time."""
@@ -170,7 +174,7 @@ class Run:
         return last
 
     def do_code(self, thread, duration):
-        self.spend(thread, duration, "code", "[between ranges]")
+        self.spend(thread, duration * self.change.own(), "code", "[between ranges]")
 
     def do_loader(self, thread, duration):
         name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -198,14 +202,18 @@ class Run:
         for last in self.pending.pop(stream, []):
             causes.append(Event(last.time + EVENT, last, "stream", "[next work]"))
         start = self.last_of(causes)
+        length = round(length * self.change.kernel(kernel, name))
         kind = "communication" if kernel.startswith("nccl") else "kernel"
-        end = Event(start.time + round(length * self.change.kernel(kernel, name)), start, kind, kernel)
-        self.add("kernel", kernel, start.time, end.time, stream, 0, correlation=self.correlation, stream=stream, device=0)
+        self.end_kernel(start, Event(start.time + length, start, kind, kernel), stream, self.correlation)
+        return start, length
+
+    def end_kernel(self, start, end, stream, correlation):
+        self.add("kernel", end.name, start.time, end.time, stream, 0, correlation=correlation, stream=stream, device=0)
         self.streams[stream] = end
         self.step_work.append(end)
 
     def do_wait_event(self, thread, stream, other):
-        start = self.spend(thread, 1_500, "call", "cudaStreamWaitEvent")
+        start = self.spend(thread, 1_500 * self.change.own(), "call", "cudaStreamWaitEvent")
         self.correlation += 1
         self.add("cuda_runtime", "cudaStreamWaitEvent", start, self.host[thread].time, thread,
                  correlation=self.correlation)
@@ -218,7 +226,7 @@ class Run:
 
     def do_sync(self, thread, stream):
         name = "cudaDeviceSynchronize" if stream is None else "cudaStreamSynchronize"
-        start = self.spend(thread, OWN, "call", name)
+        start = self.spend(thread, OWN * self.change.own(), "call", name)
         waited = [last for each, last in self.streams.items() if stream in (None, each)]
         causes = [self.host[thread]] + [Event(last.time + RETURN, last, "synchronization", name) for last in waited]
         self.host[thread] = self.last_of(causes)
@@ -230,20 +238,20 @@ class Run:
                      correlation=self.correlation, stream=4294967295 if stream is None else stream)
 
     def do_hand_over(self, thread, duration):
-        self.spend(thread, duration, "code", "[between ranges]")
+        self.spend(thread, duration * self.change.own(), "code", "[between ranges]")
         self.host[2] = self.host[thread]
         name = "autograd::engine::evaluate_function: MmBackward0"
-        start = self.spend(2, 777, "operator", name)
+        start = self.spend(2, 777 * self.change.own(), "operator", name)
         self.add("cpu_op", name, start, self.host[2].time, 2)
 
     def do_hand_back(self, thread, duration):
         name = "MmBackward0"
-        start = self.spend(thread, 333, "operator", name)
+        start = self.spend(thread, 333 * self.change.own(), "operator", name)
         self.add("cpu_op", name, start, self.host[thread].time, thread)
         self.host[1] = self.host[thread]
-        self.spend(1, duration, "code", "[between ranges]")
+        self.spend(1, duration * self.change.own(), "code", "[between ranges]")
         name = "aten::zero_"
-        start = self.spend(1, 444, "operator", name)
+        start = self.spend(1, 444 * self.change.own(), "operator", name)
         self.add("cpu_op", name, start, self.host[1].time, 1)
 
     def write(self, path):

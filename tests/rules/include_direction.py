@@ -31,7 +31,7 @@ OWNER = {
     "compat.h": "analyses/compat", "summary_writer.h": "writers/events",
     "partial.h": "partials", "memory_snapshot.h": "snapshots", "convert.h": "chrome/rows", "trace_export.h": "writers/exports", "slice.h": "chrome/rows", "repair.h": "chrome/repair", "replay_program.h": "writers/replay", "anonymise.h": "chrome/anonymise", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
     "jobs.h": "jobs/sets", "merge.h": "jobs/merge", "collectives.h": "jobs/collectives", "clocks.h": "jobs/clocks",
-    "job_analysis.h": "jobs/waits", "stragglers.h": "analyses/findings",
+    "job_analysis.h": "jobs/waits", "job_paths.h": "jobs/path", "stragglers.h": "analyses/findings",
     "capabilities.h": "live", "recover.h": "live", "profiler.h": "libtorch/record", "ranges.h": "libtorch/record", "training_loop.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
     "model_summary.h": "libtorch/toolbox/layers", "benchmark.h": "libtorch/toolbox/speed", "memory_reporter.h": "libtorch/toolbox/memory",
 }

@@ -34,6 +34,7 @@ constexpr auto kKinds = std::to_array<KindName>({
     {"data_loader", ChangeKind::data_loader, false, false},
     {"launch", ChangeKind::launch, false, false},
     {"copy", ChangeKind::copy, false, true},
+    {"rank", ChangeKind::rank, true, false},
 });
 
 Status wrong(std::string_view text, const std::string& why) {
@@ -43,22 +44,25 @@ Status wrong(std::string_view text, const std::string& why) {
 struct Amount {
   double factor = 1;
   std::optional<std::int64_t> time_ns;
+  bool is_as_others = false;
 };
 
-/// `x0.5` or `=10us`, all of the text.
+/// `x0.5`, `=10us` or `=others`, all of the text.
 std::optional<Amount> amount_in(std::string_view text) {
   constexpr double kMost = 1e6;
+  if (text == "=others") return Amount{1, {}, true};
   if (text.size() < 2 || (text.front() != 'x' && text.front() != '=')) return std::nullopt;
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + 1, end, number);
   if (error != std::errc() || !(number >= 0) || number > kMost) return std::nullopt;
   const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  if (text.front() == 'x') return unit.empty() ? std::optional(Amount{number, {}}) : std::nullopt;
+  if (text.front() == 'x')
+    return unit.empty() ? std::optional(Amount{number, {}, false}) : std::nullopt;
   constexpr std::pair<std::string_view, double> kUnits[] = {
       {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
   for (const auto& [name, ns] : kUnits) {
-    if (unit == name) return Amount{1, static_cast<std::int64_t>(std::llround(number * ns))};
+    if (unit == name) return Amount{1, static_cast<std::int64_t>(std::llround(number * ns)), false};
   }
   return std::nullopt;
 }
@@ -108,7 +112,15 @@ Result<PathChange> change_in(std::string_view text) {
   if (amount->time_ns && !kind->takes_time) {
     return wrong(text, std::string(word) + " takes a factor, such as x0.5");
   }
-  return PathChange{kind->kind, std::string(name), amount->factor, amount->time_ns};
+  PathChange change = {kind->kind, std::string(name), amount->factor, amount->time_ns,
+                       amount->is_as_others};
+  if (change.is_as_others && change.kind != ChangeKind::rank) {
+    return wrong(text, "only a rank can be as fast as others, such as rank:3 =others");
+  }
+  if (change.kind == ChangeKind::rank && !change.rank()) {
+    return wrong(text, "a rank is a whole number, such as rank:3 x0.5");
+  }
+  return change;
 }
 
 std::string_view kind_name(ChangeKind kind) {
@@ -133,8 +145,9 @@ class Marks {
         mark_line(change, marked);
         break;
       case ChangeKind::launch:
-        for (const DeviceLink& link : graph_.work()) {
-          if (link.launch != EventId::none) marked[index(link.launch)] = true;
+        for (std::size_t work = 0; work < graph_.work().size(); ++work) {
+          const EventId launch = graph_.work()[work].launch;
+          if (launch != EventId::none && !graph_.is_on_host(work)) marked[index(launch)] = true;
         }
         break;
       default:
@@ -149,7 +162,8 @@ class Marks {
  private:
   bool is_meant(const PathChange& change, EventId activity) const {
     const bool is_kernel = trace_.kind(activity) == EventKind::kernel;
-    const bool communicates = communication_[index(activity)];
+    const bool communicates =
+        communication_[index(activity)] || is_host_range(trace_.kind(activity));
     switch (change.kind) {
       case ChangeKind::communication:
         return communicates;
@@ -215,6 +229,18 @@ class Marks {
 
 }  // namespace
 
+Status missing_of_change(const PathChange& change, std::string_view what) {
+  const std::string kind(kind_name(change.kind));
+  return {StatusCode::invalid_argument,
+          std::string(what) + " no " + kind + " named '" + change.name +
+              "'; names are written as in the table critical_path, grouped by " + kind};
+}
+
+std::string note_of_nothing(const PathChange& change) {
+  return "the recording has no " + std::string(kind_name(change.kind)) +
+         ", so this changes nothing";
+}
+
 Result<std::vector<PathChange>> parse_changes(const std::vector<std::string>& texts) {
   std::vector<PathChange> changes;
   for (const std::string& each : texts) {
@@ -228,6 +254,35 @@ Result<std::vector<PathChange>> parse_changes(const std::vector<std::string>& te
   return changes;
 }
 
+std::optional<std::int64_t> PathChange::rank() const {
+  std::int64_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data(), end, number);
+  if (kind != ChangeKind::rank || error != std::errc() || rest != end || number < 0) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+void PathChanges::mark(const Trace& trace, const PathChange& change,
+                       const std::vector<bool>& marked, const TransferTimes& transfers) {
+  if (change.kind == ChangeKind::launch) launch_factor_ *= change.factor;
+  for (std::size_t event = 0; event < marked.size(); ++event) {
+    if (!marked[event]) continue;
+    if (!change.time_ns) {
+      factors_[event] *= change.factor;
+      continue;
+    }
+    const auto transfer = transfers.find(static_cast<EventId>(event));
+    const std::int64_t duration = transfer == transfers.end()
+                                      ? trace.events().duration_ns(static_cast<EventId>(event))
+                                      : transfer->second;
+    if (duration > 0) {
+      factors_[event] = static_cast<double>(*change.time_ns) / static_cast<double>(duration);
+    }
+  }
+}
+
 Result<PathChanges> PathChanges::of(const Trace& trace, const StepRules& rules,
                                     const PathGraph& graph,
                                     const std::vector<PathChange>& changes) {
@@ -235,29 +290,19 @@ Result<PathChanges> PathChanges::of(const Trace& trace, const StepRules& rules,
   made.factors_.resize(trace.events().size(), 1);
   Marks marks(trace, rules, graph);
   for (const PathChange& change : changes) {
+    if (change.kind == ChangeKind::rank) {
+      return Status(StatusCode::invalid_argument,
+                    "rank:" + change.name +
+                        " is about a rank among others, and this is one recording; give the "
+                        "recordings of all ranks of the job");
+    }
     const std::vector<bool> marked = marks.of(change);
     if (std::ranges::find(marked, true) == marked.end()) {
-      const std::string kind(kind_name(change.kind));
-      if (change.name.empty()) {
-        made.notes_.push_back("the recording has no " + kind + ", so this changes nothing");
-        continue;
-      }
-      return Status(StatusCode::invalid_argument,
-                    "the trace has no " + kind + " named '" + change.name +
-                        "'; names are written as in the table critical_path, grouped by " + kind);
+      if (!change.name.empty()) return missing_of_change(change, "the trace has");
+      made.notes_.push_back(note_of_nothing(change));
+      continue;
     }
-    if (change.kind == ChangeKind::launch) made.launch_factor_ *= change.factor;
-    for (std::size_t event = 0; event < marked.size(); ++event) {
-      if (!marked[event]) continue;
-      if (!change.time_ns) {
-        made.factors_[event] *= change.factor;
-        continue;
-      }
-      const std::int64_t duration = trace.events().duration_ns(static_cast<EventId>(event));
-      if (duration > 0) {
-        made.factors_[event] = static_cast<double>(*change.time_ns) / static_cast<double>(duration);
-      }
-    }
+    made.mark(trace, change, marked, {});
   }
   return made;
 }
@@ -268,6 +313,30 @@ void PathChanges::leave_out_unrecorded(const Trace& trace) {
     const EventKind kind = trace.kind(static_cast<EventId>(event));
     if (kind == EventKind::user_annotation || kind == EventKind::other) factors_[event] = 0;
   }
+}
+
+PathChanges PathChanges::of_rank(const Trace& trace, const StepRules& rules, const PathGraph& graph,
+                                 const std::vector<PathChange>& changes,
+                                 const TransferTimes& transfers, double own_factor,
+                                 std::vector<bool>& missing) {
+  PathChanges made;
+  made.factors_.resize(trace.events().size(), 1);
+  Marks marks(trace, rules, graph);
+  for (std::size_t number = 0; number < changes.size(); ++number) {
+    const PathChange& change = changes[number];
+    if (change.kind == ChangeKind::rank) continue;
+    const std::vector<bool> marked = marks.of(change);
+    if (std::ranges::find(marked, true) == marked.end()) continue;
+    missing[number] = false;
+    made.mark(trace, change, marked, transfers);
+  }
+  if (own_factor == 1) return made;
+  const std::vector<bool> communicates = marks.of({.kind = ChangeKind::communication});
+  for (std::size_t event = 0; event < communicates.size(); ++event) {
+    if (!communicates[event]) made.factors_[event] *= own_factor;
+  }
+  made.unrecorded_factor_ = own_factor;
+  return made;
 }
 
 std::int64_t PathChanges::scaled(std::int64_t ns, double factor) {
@@ -297,7 +366,7 @@ std::int64_t PathChanges::changed_ns(const PathGraph& graph, const PathEdge& edg
     case EdgeKind::batch:
       return changed_ns(static_cast<EventId>(edge.subject), ns);
     case EdgeKind::launch:
-      return changed_launch_ns(ns);
+      return graph.is_on_host(edge.subject) ? ns : scaled(ns, launch_factor_);
     default:
       return ns;
   }

@@ -16,51 +16,59 @@ std::int64_t most_ns(std::int64_t usual_ns) {
 
 }  // namespace
 
-CriticalPath::CriticalPath(const PathGraph& graph, const PathSteps& steps,
+PathTargets path_targets(const PathGraph& graph, const PathSteps& steps,
+                         std::span<const std::int64_t> times) {
+  PathTargets targets;
+  targets.spans = step_spans(graph, steps, times);
+  for (std::uint32_t step = 0; step < steps.steps.size(); ++step) {
+    targets.is_chosen.push_back(steps.is_chosen(step));
+    targets.ends.push_back({graph.host_ends()[step][1], step});
+  }
+  for (std::uint32_t work = 0; work < graph.work().size(); ++work) {
+    if (steps.of_work[work] == kNoStep) continue;
+    targets.ends.push_back({PathGraph::end_of(work), steps.of_work[work]});
+  }
+  return targets;
+}
+
+CriticalPath::CriticalPath(const PathNet& net, PathTargets targets,
                            std::span<const std::int64_t> times,
                            std::span<const std::int64_t> lengths)
-    : graph_(graph), steps_(steps), times_(times), lengths_(lengths) {
-  spans_ = step_spans(graph, steps, times);
+    : net_(net), targets_(std::move(targets)), times_(times), lengths_(lengths) {
   find_causes();
   find_slack();
 }
 
 void CriticalPath::find_causes() {
-  cause_.resize(graph_.size(), nullptr);
+  cause_.resize(net_.size(), nullptr);
   // Lengths vary, and what was found by time may be wrong: the cause is what fits best.
-  for (PathNode node = 0; node < graph_.size(); ++node) {
+  for (PathNode node = 0; node < net_.size(); ++node) {
     const auto distance = [&](const PathEdge& edge) {
       const WideInteger away = WideInteger{arrival(edge)} - times_[node];
       return std::pair(away < 0 ? -away : away, -times_[edge.from]);
     };
-    for (const PathEdge& edge : graph_.edges_to(node)) {
+    for (const PathEdge& edge : net_.edges_to(node)) {
       if (cause_[node] == nullptr || distance(edge) < distance(*cause_[node])) cause_[node] = &edge;
     }
   }
 }
 
 void CriticalPath::find_slack() {
-  slack_.resize(graph_.size(), INT64_MAX);
+  slack_.resize(net_.size(), INT64_MAX);
   const auto limit = [&](PathNode node, std::int64_t ns) {
     slack_[node] = std::min(slack_[node], std::max<std::int64_t>(ns, 0));
   };
   // Of a step, or of the last one that it goes on into.
-  std::vector<std::int64_t> ends(spans_.size());
-  for (std::size_t step = spans_.size(); step-- > 0;) {
-    ends[step] = goes_on(step) ? ends[step + 1] : spans_[step].time.end;
-    const PathNode host_end = graph_.host_ends()[step][1];
-    limit(host_end, ends[step] - times_[host_end]);
+  std::vector<std::int64_t> ends(targets_.spans.size());
+  for (std::size_t step = ends.size(); step-- > 0;) {
+    ends[step] = goes_on(step) ? ends[step + 1] : targets_.spans[step].time.end;
   }
-  for (std::uint32_t work = 0; work < graph_.work().size(); ++work) {
-    if (steps_.of_work[work] == kNoStep) continue;
-    const PathNode end = PathGraph::end_of(work);
-    limit(end, ends[steps_.of_work[work]] - times_[end]);
-  }
-  const std::span<const PathNode> order = graph_.in_order();
+  for (const auto& [node, step] : targets_.ends) limit(node, ends[step] - times_[node]);
+  const std::span<const PathNode> order = net_.in_order();
   for (std::size_t at = order.size(); at-- > 0;) {
     const PathNode node = order[at];
     if (slack_[node] == INT64_MAX) continue;
-    for (const PathEdge& edge : graph_.edges_to(node)) {
+    for (const PathEdge& edge : net_.edges_to(node)) {
       const WideInteger more =
           &edge == cause_[node] ? 0 : WideInteger{times_[node]} - arrival(edge);
       limit(edge.from, bounded(slack_[node] + std::max<WideInteger>(more, 0)));
@@ -68,23 +76,26 @@ void CriticalPath::find_slack() {
   }
 }
 
-void CriticalPath::for_each_piece(const std::function<void(const PathPiece&)>& give) const {
-  for (std::size_t last = spans_.size(); last-- > 0;) {
-    if (!steps_.is_chosen(last)) continue;
+std::vector<PathPiece> CriticalPath::pieces() const {
+  std::vector<PathPiece> all;
+  for (std::size_t last = targets_.spans.size(); last-- > 0;) {
+    if (!targets_.is_chosen[last]) continue;
     std::size_t first = last;
-    while (first > 0 && goes_on(first - 1) && steps_.is_chosen(first - 1)) --first;
-    give_path(spans_[first].time.start, spans_[last], give);
+    while (first > 0 && goes_on(first - 1) && targets_.is_chosen[first - 1]) --first;
+    add_path(targets_.spans[first].time.start, targets_.spans[last], all);
     last = first;
   }
+  return all;
 }
 
-void CriticalPath::give_path(std::int64_t start, const StepSpan& end,
-                             const std::function<void(const PathPiece&)>& give) const {
+void CriticalPath::add_path(std::int64_t start, const StepSpan& end,
+                            std::vector<PathPiece>& pieces) const {
   std::int64_t until = end.time.end;  // what comes after has been given
   const auto add = [&](const PathEdge* edge, std::int64_t from, bool is_unexplained) {
     from = std::max(from, start);
     if (from >= until) return;
-    give({edge, {from, until}, is_unexplained, edge == nullptr ? from : times_[edge->from]});
+    pieces.push_back(
+        {edge, {from, until}, is_unexplained, edge == nullptr ? from : times_[edge->from]});
     until = from;
   };
   PathNode node = end.last;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "analyses/path/batch_waits.h"
 #include "analyses/path/hand_overs.h"
+#include "analyses/path/host_waits.h"
 #include "analyses/steps/step_threads.h"
 #include "trace/links.h"
 
@@ -28,11 +28,13 @@ std::vector<bool> threads_of(const Trace& trace, const PathSteps& steps) {
 /// Collects points and edges; what a thread does is a chain of its points.
 class GraphBuilder {
  public:
-  GraphBuilder(const Trace& trace, const PathSteps& steps, bool loader_rests, PathGraph& graph)
+  GraphBuilder(const Trace& trace, const PathSteps& steps, bool loader_rests,
+               std::span<const HostCollective> collectives, PathGraph& graph)
       : trace_(trace),
         events_(trace.events()),
         steps_(steps),
         loader_rests_(loader_rests),
+        collectives_(collectives),
         graph_(graph) {
     points_.resize(trace.tracks().size());
     stands_still_.resize(trace.tracks().size());
@@ -43,8 +45,8 @@ class GraphBuilder {
   void run() {
     for (const DeviceLink& link : graph_.work()) {
       const std::int64_t start = events_.start_ns(link.activity);
-      graph_.times_.push_back(start);
-      graph_.times_.push_back(std::max(start, events_.end_ns(link.activity)));
+      times_.push_back(start);
+      times_.push_back(std::max(start, events_.end_ns(link.activity)));
     }
     add_work();
     add_launches();
@@ -52,10 +54,10 @@ class GraphBuilder {
     add_batches();
     add_step_ends();
     add_hand_overs();
+    add_host_waits();
     for (std::size_t thread = 0; thread < points_.size(); ++thread) chain(thread);
     graph_.groups_ = groups_.size();
-    sort_edges();
-    order_points();
+    static_cast<PathNet&>(graph_) = PathNet(std::move(times_), std::move(edges_));
   }
 
  private:
@@ -68,8 +70,8 @@ class GraphBuilder {
   };
 
   PathNode add_point(TrackId thread, std::int64_t time, Side side, EventId call = EventId::none) {
-    const auto node = static_cast<PathNode>(graph_.times_.size());
-    graph_.times_.push_back(time);
+    const auto node = static_cast<PathNode>(times_.size());
+    times_.push_back(time);
     points_[index(thread)].push_back({time, side, node, call});
     return node;
   }
@@ -79,6 +81,7 @@ class GraphBuilder {
         .first->second;
   }
 
+  std::int64_t time(PathNode node) const { return times_[node]; }
   std::uint32_t name_of(EventId event) const {
     return static_cast<std::uint32_t>(index(events_.name(event)));
   }
@@ -86,7 +89,7 @@ class GraphBuilder {
     return static_cast<std::uint32_t>(trace_.kind(graph_.work()[work].activity));
   }
 
-  void add_edge(PathEdge edge) { graph_.edges_.push_back(edge); }
+  void add_edge(PathEdge edge) { edges_.push_back(edge); }
 
   void add_work() {
     for (std::uint32_t work = 0; work < graph_.work().size(); ++work) {
@@ -95,9 +98,16 @@ class GraphBuilder {
                 .kind = EdgeKind::activity,
                 .subject = work});
     }
-    for (const std::vector<std::uint32_t>& stream : graph_.streams_.streams) {
+    const auto add_stream = [&](const std::vector<std::uint32_t>& stream) {
       for (std::size_t place = 1; place < stream.size(); ++place) add_before(stream, place);
+    };
+    for (const std::vector<std::uint32_t>& stream : graph_.streams_.streams) add_stream(stream);
+    std::map<TrackId, std::vector<std::uint32_t>> threads;  // with collectives
+    for (std::size_t work = graph_.streams_.work.size(); work < graph_.work().size(); ++work) {
+      threads[events_.track(graph_.work()[work].activity)].push_back(
+          static_cast<std::uint32_t>(work));
     }
+    for (const auto& [thread, stream] : threads) add_stream(stream);
   }
 
   /// The work that a stream did before: the one that ended last before this one began. Branches of
@@ -106,13 +116,13 @@ class GraphBuilder {
     constexpr std::size_t kFarthest = 64;
     constexpr std::int64_t kClock = 2'000;  // how exact the times are, in ns
     const std::uint32_t work = stream[place];
-    const std::int64_t start = graph_.time(PathGraph::start_of(work));
+    const std::int64_t start = time(PathGraph::start_of(work));
     std::optional<std::uint32_t> before;
     for (std::size_t back = 1; back <= std::min(place, kFarthest); ++back) {
       const std::uint32_t other = stream[place - back];
-      const std::int64_t end = graph_.time(PathGraph::end_of(other));
+      const std::int64_t end = time(PathGraph::end_of(other));
       if (end > start + (back == 1 ? kClock : 0)) continue;
-      if (!before || end > graph_.time(PathGraph::end_of(*before))) before = other;
+      if (!before || end > time(PathGraph::end_of(*before))) before = other;
       if (back == 1) break;
     }
     if (!before) return;
@@ -133,7 +143,7 @@ class GraphBuilder {
       if (launch == EventId::none) continue;
       const std::int64_t start = events_.start_ns(launch);
       // Clocks may differ; then the launch says nothing about when the work could start.
-      if (start > graph_.time(PathGraph::start_of(work))) continue;
+      if (start > time(PathGraph::start_of(work))) continue;
       const auto [point, is_new] = points.try_emplace(launch, kNoNode);
       if (is_new) point->second = add_point(events_.track(launch), start, Side::start, launch);
       add_edge({.from = point->second,
@@ -253,6 +263,29 @@ class GraphBuilder {
     }
   }
 
+  /// Where the thread that started collectives stands still until they have ended.
+  void add_host_waits() {
+    for (const HostWait& wait : find_host_waits(trace_, graph_.host_, collectives_)) {
+      // A step that begins or ends there, or another thread that it waits for.
+      const bool is_other =
+          std::ranges::any_of(points_[index(wait.thread)], [&](const Point& point) {
+            return point.time > wait.stops && point.time <= wait.resumes;
+          });
+      if (is_other) continue;
+      add_point(wait.thread, wait.stops, Side::end);
+      const PathNode resume = add_point(wait.thread, wait.resumes, Side::start);
+      stands_still_[index(wait.thread)].push_back(resume);
+      for (const std::uint32_t each : wait.collectives) {
+        const auto work = static_cast<std::uint32_t>(graph_.streams_.work.size() + each);
+        add_edge({.from = PathGraph::end_of(work),
+                  .to = resume,
+                  .kind = EdgeKind::order,
+                  .is_by_time = true,
+                  .group = group(EdgeKind::order, 0)});
+      }
+    }
+  }
+
   void chain(std::size_t thread) {
     std::vector<Point>& points = points_[thread];
     std::ranges::stable_sort(points, {},
@@ -285,57 +318,14 @@ class GraphBuilder {
     }
   }
 
-  void sort_edges() {
-    std::vector<PathEdge>& edges = graph_.edges_;
-    std::vector<std::uint32_t>& first = graph_.first_;
-    first.assign(graph_.size() + 1, 0);
-    for (const PathEdge& edge : edges) ++first[edge.to + 1];
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    std::vector<PathEdge> sorted(edges.size());
-    for (const PathEdge& edge : edges) sorted[next[edge.to]++] = edge;
-    edges = std::move(sorted);
-  }
-
-  /// Edges that would close a circle contradict what was found before, and are left out.
-  void order_points() {
-    std::vector<std::uint32_t> missing(graph_.size(), 0);
-    std::vector<std::uint32_t> first(graph_.size() + 1, 0);
-    for (const PathEdge& edge : graph_.edges_) {
-      ++missing[edge.to];
-      ++first[edge.from + 1];
-    }
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<PathNode> next_points(graph_.edges_.size());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (const PathEdge& edge : graph_.edges_) next_points[next[edge.from]++] = edge.to;
-    std::vector<PathNode>& order = graph_.order_;
-    order.reserve(graph_.size());
-    for (PathNode node = 0; node < graph_.size(); ++node) {
-      if (missing[node] == 0) order.push_back(node);
-    }
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      for (std::uint32_t place = first[order[at]]; place < first[order[at] + 1]; ++place) {
-        if (--missing[next_points[place]] == 0) order.push_back(next_points[place]);
-      }
-    }
-    if (order.size() == graph_.size()) return;
-    // By time: an edge that leads back in this order is one too many.
-    order.resize(graph_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](PathNode node) { return graph_.time(node); });
-    std::vector<std::uint32_t> place_of(graph_.size());
-    for (std::uint32_t place = 0; place < order.size(); ++place) place_of[order[place]] = place;
-    std::erase_if(graph_.edges_,
-                  [&](const PathEdge& edge) { return place_of[edge.from] >= place_of[edge.to]; });
-    sort_edges();
-  }
-
   const Trace& trace_;
   const Events& events_;
   const PathSteps& steps_;
   const bool loader_rests_;
+  const std::span<const HostCollective> collectives_;
   PathGraph& graph_;
+  std::vector<std::int64_t> times_;  // by point
+  std::vector<PathEdge> edges_;
   std::vector<std::vector<Point>> points_;           // by thread
   std::vector<std::vector<PathNode>> stands_still_;  // by thread: where it goes on after another
   std::vector<std::vector<PathNode>> works_again_;   // by thread: where another one has it begin
@@ -344,9 +334,14 @@ class GraphBuilder {
   std::map<std::tuple<EdgeKind, std::uint32_t, std::uint32_t>, std::uint32_t> groups_;
 };
 
-PathGraph::PathGraph(const Trace& trace, const PathSteps& steps, bool loader_rests)
+PathGraph::PathGraph(const Trace& trace, const PathSteps& steps, bool loader_rests,
+                     std::span<const HostCollective> collectives)
     : streams_(trace), host_(trace), threads_(trace, threads_of(trace, steps)) {
-  GraphBuilder(trace, steps, loader_rests, *this).run();
+  work_.assign(streams_.work.begin(), streams_.work.end());
+  for (const HostCollective& each : collectives) {
+    work_.push_back({.activity = each.range, .launch = each.call});
+  }
+  GraphBuilder(trace, steps, loader_rests, collectives, *this).run();
 }
 
 }  // namespace tbtrace::analyses

@@ -43,9 +43,13 @@ PathRows::PathRows(const Trace& trace, const StepRules& rules, const PathGraph& 
       steps_(steps),
       grouping_(grouping),
       communication_(communication_work(trace)),
-      is_step_(trace.events().size(), false) {
+      is_around_(trace.events().size(), false),
+      known_(trace.events().size() + 1) {
   for (const PathStep& step : steps.steps) {
-    if (step.step.event != EventId::none) is_step_[index(step.step.event)] = true;
+    if (step.step.event != EventId::none) is_around_[index(step.step.event)] = true;
+  }
+  for (std::size_t work = graph.work().size(); work > 0 && graph.is_on_host(work - 1); --work) {
+    is_around_[index(graph.work()[work - 1].activity)] = true;
   }
   if (grouping == PathGrouping::op) context_ = std::make_unique<AnalysisContext>(trace);
   if (grouping == PathGrouping::module) {
@@ -58,7 +62,7 @@ PathRows::PathRows(const Trace& trace, const StepRules& rules, const PathGraph& 
 PathRows::~PathRows() = default;
 
 PathRows::What PathRows::host_work(EventId range, bool is_unknown) const {
-  if (range == EventId::none || is_step_[index(range)]) {
+  if (range == EventId::none || is_around_[index(range)]) {
     return {is_unknown ? PathKind::unexplained : PathKind::code, EventId::none};
   }
   if (rules_.role(range) == StepRole::data_loader) return {PathKind::data_loader, range};
@@ -79,7 +83,8 @@ PathRows::What PathRows::host_work(EventId range, bool is_unknown) const {
 }
 
 PathRows::What PathRows::device_work(EventId activity) const {
-  if (communication_[index(activity)]) return {PathKind::communication, activity};
+  if (communication_[index(activity)] || is_host_range(trace_.kind(activity)))
+    return {PathKind::communication, activity};
   const bool is_kernel = trace_.kind(activity) == EventKind::kernel;
   return {is_kernel ? PathKind::kernel : PathKind::copy, activity};
 }
@@ -113,7 +118,7 @@ PathRows::What PathRows::what_of(const PathPiece& piece) const {
 
 bool PathRows::is_unknown(const PathEdge& edge, EventId range, TimeRange time) const {
   if (edge.is_unknown) return true;
-  const bool is_between = range == EventId::none || is_step_[index(range)];
+  const bool is_between = range == EventId::none || is_around_[index(range)];
   return is_between && edge.kind == EdgeKind::thread &&
          graph_.threads().may_wait(static_cast<TrackId>(edge.subject), time);
 }
@@ -128,14 +133,22 @@ void PathRows::for_each_part(const PathPiece& piece, const PathChanges& changes,
   }
   const PathEdge& edge = *piece.edge;
   std::int64_t at = piece.begins;
+  std::int64_t given = 0;
+  What last;
   for_each_stretch(graph_.host().of(static_cast<TrackId>(edge.subject)), graph_.time(edge.from),
                    graph_.time(edge.to), [&](EventId range, std::int64_t start, std::int64_t end) {
                      const std::int64_t from = at;
                      add_bounded(at, changes.changed_ns(range, end - start));
                      const std::int64_t ns =
                          std::min(at, piece.time.end) - std::max(from, piece.time.start);
-                     if (ns > 0) give(host_work(range, is_unknown(edge, range, {start, end})), ns);
+                     if (ns <= 0) return;
+                     last = host_work(range, is_unknown(edge, range, {start, end}));
+                     add_bounded(given, ns);
+                     give(last, ns);
                    });
+  // Times of a job are those of one clock, which need not be as fast as the rank's own.
+  const std::int64_t rest = piece.time.end - piece.time.start - given;
+  if (rest > 0) give(last, rest);
 }
 
 std::string PathRows::name_of(What what) {
@@ -180,10 +193,8 @@ std::string PathRows::name_of(What what) {
 
 PathRow& PathRows::row_of(What what) {
   const bool by_kind = grouping_ == PathGrouping::name || grouping_ == PathGrouping::kind;
-  const std::uint64_t key =
-      static_cast<std::uint64_t>(what.kind) << 32U | static_cast<std::uint32_t>(what.event);
-  const auto [found, is_new] = row_of_event_.try_emplace(key, 0);
-  if (!is_new) return rows_[found->second];
+  Known& known = known_[what.event == EventId::none ? trace_.events().size() : index(what.event)];
+  if (known.row != UINT32_MAX && known.kind == what.kind) return rows_[known.row];
   const std::string name = name_of(what);
   std::string text = name;
   if (by_kind) text += '\0' + std::to_string(static_cast<int>(what.kind));
@@ -193,37 +204,40 @@ PathRow& PathRows::row_of(What what) {
     rows_.back().name = name;
     if (by_kind) rows_.back().kind = what.kind;
   }
-  found->second = row->second;
+  known = {static_cast<std::uint32_t>(row->second), what.kind};
   return rows_[row->second];
 }
 
 void PathRows::add(const CriticalPath& path, const PathChanges& changes) {
+  add(path.pieces(), path.slack_ns(), changes);
+}
+
+void PathRows::add(std::span<const PathPiece> pieces, std::span<const std::int64_t> slack,
+                   const PathChanges& changes, std::span<const std::int64_t> waits) {
   std::vector<bool> is_on_path(graph_.edges().size(), false);
-  path.for_each_piece([&](const PathPiece& piece) {
-    if (piece.edge != nullptr) {
-      is_on_path[static_cast<std::size_t>(piece.edge - graph_.edges().data())] = true;
-    }
+  for (const PathPiece& piece : pieces) {
+    if (piece.edge != nullptr) is_on_path[graph_.number_of(*piece.edge)] = true;
     for_each_part(piece, changes, [&](What what, std::int64_t ns) {
       PathRow& row = row_of(what);
       row.has_more = row.has_more || what.event == EventId::none;
       add_bounded(row.on_path_ns[static_cast<std::size_t>(what.kind)], ns);
     });
-  });
-  add_totals(changes);
-  add_slack(path, is_on_path);
+  }
+  add_totals(changes, waits);
+  add_slack(slack, is_on_path);
 }
 
-std::int64_t PathRows::unexplained_ns(const CriticalPath& path) const {
+std::int64_t PathRows::unexplained_ns(std::span<const PathPiece> pieces) const {
   std::int64_t sum = 0;
-  path.for_each_piece([&](const PathPiece& piece) {
+  for (const PathPiece& piece : pieces) {
     for_each_part(piece, {}, [&](What what, std::int64_t ns) {
       if (what.kind == PathKind::unexplained) add_bounded(sum, ns);
     });
-  });
+  }
   return sum;
 }
 
-void PathRows::add_totals(const PathChanges& changes) {
+void PathRows::add_totals(const PathChanges& changes, std::span<const std::int64_t> waits) {
   const auto add = [&](What what, std::int64_t ns) {
     PathRow& row = row_of(what);
     row.total_ns = bounded_sum(row.total_ns.value_or(0), ns);
@@ -236,14 +250,15 @@ void PathRows::add_totals(const PathChanges& changes) {
       if (stretches.empty()) continue;
       for_each_stretch(stretches, time.start, time.end,
                        [&](EventId range, std::int64_t start, std::int64_t end) {
-                         if (range == EventId::none || is_step_[index(range)]) return;
+                         if (range == EventId::none || is_around_[index(range)]) return;
                          add(host_work(range, false), changes.changed_ns(range, end - start));
                        });
     }
   }
   for (std::uint32_t work = 0; work < graph_.work().size(); ++work) {
-    const std::int64_t start = graph_.time(PathGraph::start_of(work));
     const std::int64_t end = graph_.time(PathGraph::end_of(work));
+    const std::int64_t start = std::min(
+        end, bounded_sum(graph_.time(PathGraph::start_of(work)), waits.empty() ? 0 : waits[work]));
     const auto first = std::ranges::partition_point(
         steps_.steps, [&](const PathStep& step) { return step.time.end <= start; });
     for (auto step = first; step != steps_.steps.end() && step->time.start < end; ++step) {
@@ -256,10 +271,11 @@ void PathRows::add_totals(const PathChanges& changes) {
   }
 }
 
-void PathRows::add_slack(const CriticalPath& path, const std::vector<bool>& is_on_path) {
+void PathRows::add_slack(std::span<const std::int64_t> slack_ns,
+                         const std::vector<bool>& is_on_path) {
   for (std::size_t at = 0; at < graph_.edges().size(); ++at) {
     const PathEdge& edge = graph_.edges()[at];
-    const std::int64_t slack = path.slack_ns(edge.to);
+    const std::int64_t slack = slack_ns[edge.to];
     const std::uint32_t step = steps_.at(graph_.time(edge.to));
     if (is_on_path[at] || slack == INT64_MAX || step == kNoStep || !steps_.is_chosen(step))
       continue;

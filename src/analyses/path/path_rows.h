@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,8 +67,13 @@ class PathRows {
   /// `changes`: what is different from the recording in the times of the path.
   void add(const CriticalPath& path, const PathChanges& changes = {});
 
+  /// The same by its parts, whose edges are those of the graph, and the slack of its points.
+  /// `waits`: by work, how much of its start is a wait and no work; empty: none.
+  void add(std::span<const PathPiece> pieces, std::span<const std::int64_t> slack,
+           const PathChanges& changes, std::span<const std::int64_t> waits = {});
+
   /// Of a path as recorded: the part of kind `unexplained`, without making rows.
-  std::int64_t unexplained_ns(const CriticalPath& path) const;
+  std::int64_t unexplained_ns(std::span<const PathPiece> pieces) const;
 
   /// The longest on the path first.
   std::vector<PathRow> run() &&;
@@ -88,8 +94,8 @@ class PathRows {
 
   template <typename Give>
   void for_each_part(const PathPiece& piece, const PathChanges& changes, Give give) const;
-  void add_totals(const PathChanges& changes);
-  void add_slack(const CriticalPath& path, const std::vector<bool>& is_on_path);
+  void add_totals(const PathChanges& changes, std::span<const std::int64_t> waits);
+  void add_slack(std::span<const std::int64_t> slack_ns, const std::vector<bool>& is_on_path);
 
   const Trace& trace_;
   const StepRules& rules_;
@@ -97,10 +103,14 @@ class PathRows {
   const PathSteps& steps_;
   const PathGrouping grouping_;
   const std::vector<bool> communication_;
-  std::vector<bool> is_step_;                 // by event
+  std::vector<bool> is_around_;  // by event: a step, or a collective on the host; not work itself
   std::unique_ptr<AnalysisContext> context_;  // by operator
   std::unique_ptr<GroupKeys> keys_;           // by module or line
-  std::unordered_map<std::uint64_t, std::size_t> row_of_event_;
+  struct Known {
+    std::uint32_t row = UINT32_MAX;
+    PathKind kind = PathKind::unexplained;
+  };
+  std::vector<Known> known_;  // by event, and of none: the row that it had last
   std::unordered_map<std::string, std::size_t> row_of_name_;
   std::vector<PathRow> rows_;
 };

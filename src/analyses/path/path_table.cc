@@ -80,8 +80,8 @@ constexpr PathColumn kColumns[] = {
         12),
     PathColumn::of<[](const Row& row) { return row.path.total_ns; }>(
         "total_ns",
-        "all its time in the steps, on the path or not, on all threads and streams; null for "
-        "delays and between ranges",
+        "all its time in the steps, on the path or not, on all threads and streams; collectives "
+        "of a job without the wait for its other ranks; null for delays and between ranges",
         7),
     PathColumn::of<[](const Row& row) { return row.path.slack_ns; }>(
         "slack_ns",
@@ -113,7 +113,7 @@ PathGrouping grouping_of(std::string_view text) {
 Result<AnalysisReport> path_report(const Trace& trace, const OptionValues& values) {
   const TableDescription& table = analyses::critical_path_table();
   const Result<std::unique_ptr<analyses::PathRecording>> recording =
-      analyses::PathRecording::of(trace, values.steps());
+      analyses::PathRecording::of(trace, {.steps = values.steps()});
   if (!recording.ok()) return recording.status();
   AnalysisReport report;
   report.schema = table.schema;
@@ -131,23 +131,42 @@ Result<AnalysisReport> path_report(const Trace& trace, const OptionValues& value
 
 }  // namespace
 
-void analyses::set_path_rows(AnalysisReport& report, const PathRecording& recording,
-                             const CriticalPath* path, std::string_view group_by,
-                             const PathChanges& changes) {
+std::int64_t analyses::path_ns(std::span<const PathPart> parts) {
+  std::int64_t all = 0;
+  for (const PathPart& part : parts) {
+    for (const PathPiece& piece : part.pieces) {
+      add_bounded(all, piece.time.end - piece.time.start);
+    }
+  }
+  return all;
+}
+
+void analyses::set_path_rows(AnalysisReport& report, const PathPart& part, std::int64_t path_ns,
+                             std::size_t steps, std::string_view group_by) {
+  const PathRecording& recording = *part.recording;
   PathRows rows(recording.trace(), recording.rules(), recording.graph(), recording.steps(),
                 grouping_of(group_by));
-  if (path != nullptr) rows.add(*path, changes);
+  if (part.changes != nullptr) rows.add(part.pieces, part.slack_ns, *part.changes, part.waits);
   std::vector<Row> all;
-  std::int64_t duration = 0;
-  std::vector<PathRow> made = std::move(rows).run();
-  all.reserve(made.size());
-  for (const PathRow& row : made) add_bounded(duration, row.path_ns());
-  const auto steps = static_cast<std::int64_t>(recording.chosen_steps());
-  for (PathRow& row : made) {
-    all.push_back({recording.trace().identity().rank, duration, steps, std::move(row)});
+  for (PathRow& row : std::move(rows).run()) {
+    all.push_back({part.rank, path_ns, static_cast<std::int64_t>(steps), std::move(row)});
   }
   report::set_rows(report, kColumns, all);
   report::set_totals<kTotals>(report, all);
+}
+
+void analyses::set_path_rows(AnalysisReport& report, const PathRecording& recording,
+                             const CriticalPath* path, std::string_view group_by,
+                             const PathChanges& changes) {
+  PathPart part;
+  part.recording = &recording;
+  part.rank = recording.trace().identity().rank;
+  if (path != nullptr) {
+    part.pieces = path->pieces();
+    part.slack_ns = path->slack_ns();
+    part.changes = &changes;
+  }
+  set_path_rows(report, part, path_ns({&part, 1}), recording.chosen_steps(), group_by);
 }
 
 OptionDescription analyses::path_grouping_option() {
@@ -181,7 +200,8 @@ replayed_ns | integer | how long these take if they are replayed without a chang
           R"(The critical path of the steps, from the end back to the start: at each point what was waited for
 last, on threads of the host, on devices, and between them. Only what is on it makes a step shorter
 if it gets faster, and only until something else is longer. Rows add up to the time of the steps;
-what two steps have in common counts once.
+what two steps have in common counts once. The path of a job goes through its ranks: from a
+collective to the rank that came to it last.
 )",
       .columns = path_columns(),
       .totals = totals,
@@ -199,6 +219,7 @@ what two steps have in common counts once.
                     "the same by operator, with what it launched"},
                    {"tbtrace whatif --critical-path trace.json.gz --steps 3-5 --group-by kind",
                     "how much of three steps was the host, devices, and waiting"},
+                   {"tbtrace whatif --critical-path job/", "the path of a job, through its ranks"},
                    {"tbtrace whatif --critical-path trace.json.gz --format csv -o path.csv",
                     "all, for a spreadsheet"}},
       .no_rows = {"the trace has no ranges on the host"},

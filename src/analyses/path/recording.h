@@ -39,17 +39,35 @@ struct ReplayQuality {
   /// Nine of ten steps have no larger one.
   double step_error() const;
 
+  /// Sets the refusal, by everything else.
+  void judge(bool has_steps, bool lacks_work);
+
   std::vector<std::string> notes() const;
   /// The same for JSON.
   AnalysisReport::Totals facts() const;
 };
 
+/// Calls that launch work or wait for it are of no use without the work.
+bool lacks_device_work(const Trace& trace, const PathGraph& graph);
+
+/// From the start of the first chosen step to the end of the last one.
+std::int64_t wall_ns(std::span<const StepSpan> spans, const std::vector<bool>& is_chosen);
+
+/// The durations of spans.
+std::vector<std::int64_t> durations(std::span<const StepSpan> spans);
+
+struct PathOptions {
+  std::optional<StepRange> steps = {};
+  bool loader_rests = false;  ///< see PathGraph, as the next
+  std::span<const HostCollective> collectives = {};
+  bool is_of_job = false;  ///< has no path and no quality of its own
+};
+
 class PathRecording {
  public:
-  /// Fails if `steps` names no step of the trace. `loader_rests`: see PathGraph.
+  /// Fails if the options name no step of the trace.
   static Result<std::unique_ptr<PathRecording>> of(const Trace& trace,
-                                                   const std::optional<StepRange>& steps,
-                                                   bool loader_rests = false);
+                                                   const PathOptions& options = {});
 
   const Trace& trace() const { return trace_; }
   const StepRules& rules() const { return rules_; }
@@ -70,7 +88,7 @@ class PathRecording {
   std::int64_t sum_of_chosen(std::span<const std::int64_t> by_step) const;
 
  private:
-  PathRecording(const Trace& trace, StepRules rules, PathSteps steps, bool loader_rests);
+  PathRecording(const Trace& trace, StepRules rules, PathSteps steps, const PathOptions& options);
   void judge();
 
   const Trace& trace_;
@@ -78,8 +96,7 @@ class PathRecording {
   PathSteps steps_;
   std::unique_ptr<PathGraph> graph_;
   std::unique_ptr<PathDelays> delays_;
-  std::vector<std::int64_t> lengths_;   // of edges, without a change
-  std::vector<std::int64_t> recorded_;  // times of points
+  std::vector<std::int64_t> lengths_;  // of edges, without a change
   std::vector<std::int64_t> replayed_;
   std::unique_ptr<CriticalPath> path_;
   ReplayQuality quality_;

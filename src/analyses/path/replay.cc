@@ -18,19 +18,17 @@ std::vector<std::int64_t> replay_lengths(const PathGraph& graph, const PathDelay
   return lengths;
 }
 
-std::vector<std::int64_t> replay(const PathGraph& graph, std::span<const std::int64_t> lengths) {
-  std::vector<std::int64_t> times(graph.size(), 0);
-  const PathEdge* const first = graph.edges().data();
-  for (const PathNode node : graph.in_order()) {
-    const std::span<const PathEdge> edges = graph.edges_to(node);
+std::vector<std::int64_t> replay(const PathNet& net, std::span<const std::int64_t> lengths) {
+  std::vector<std::int64_t> times(net.size(), 0);
+  for (const PathNode node : net.in_order()) {
+    const std::span<const PathEdge> edges = net.edges_to(node);
     if (edges.empty()) {
-      times[node] = graph.time(node);
+      times[node] = net.time(node);
       continue;
     }
     std::int64_t time = -kFarthestNs;
     for (const PathEdge& edge : edges) {
-      time = std::max(
-          time, bounded_sum(times[edge.from], lengths[static_cast<std::size_t>(&edge - first)]));
+      time = std::max(time, bounded_sum(times[edge.from], lengths[net.number_of(edge)]));
     }
     times[node] = std::min(time, kFarthestNs - 1);
   }

@@ -20,7 +20,7 @@ std::vector<std::int64_t> replay_lengths(const PathGraph& graph, const PathDelay
                                          const PathChanges& changes = {});
 
 /// The time of each point. Points that nothing leads to happen when they did.
-std::vector<std::int64_t> replay(const PathGraph& graph, std::span<const std::int64_t> lengths);
+std::vector<std::int64_t> replay(const PathNet& net, std::span<const std::int64_t> lengths);
 
 /// When a step was, by the times of all points.
 struct StepSpan {

@@ -17,11 +17,11 @@
 #include "analyses/path/changes.h"
 #include "analyses/path/critical_path.h"
 #include "analyses/path/path_table.h"
+#include "analyses/path/prediction.h"
 #include "analyses/path/recording.h"
 #include "analyses/path/replay.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
-#include "report/duration.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
 
@@ -29,49 +29,14 @@ namespace tbtrace {
 namespace {
 
 using analyses::PathChanges;
+using analyses::Prediction;
 using analyses::ReplayQuality;
 using Totals = AnalysisReport::Totals;
 
 constexpr std::string_view kOfOneRecording[] = {"step_ns", "replayed_ns", "predicted_ns",
                                                 "low_ns",  "high_ns",     "gain_ns"};
 
-struct Prediction {
-  std::int64_t predicted_ns = 0;  // mean of the steps, as the others
-  std::int64_t low_ns = 0;
-  std::int64_t high_ns = 0;
-  std::int64_t gain_ns = 0;
-};
-
-/// Means of the chosen steps, before and after the change.
-struct Means {
-  std::int64_t step_ns = 0;
-  std::int64_t replayed_ns = 0;
-};
-
 std::int64_t rounded(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
-
-/// A step gets shorter by as much as the replay does. That is off by as much as the replay of the
-/// steps is, and the mean of `count` steps by twice its standard error.
-Prediction prediction_of(const ReplayQuality& quality, const Means& means, std::size_t count,
-                         std::int64_t gain_ns) {
-  Prediction made = {.predicted_ns = means.step_ns - gain_ns, .gain_ns = gain_ns};
-  const double all = static_cast<double>(quality.recorded_ns.size());
-  double mean = 0;
-  for (const std::int64_t each : quality.recorded_ns) mean += static_cast<double>(each) / all;
-  double squares = 0;
-  for (const std::int64_t each : quality.recorded_ns) {
-    squares += (static_cast<double>(each) - mean) * (static_cast<double>(each) - mean);
-  }
-  const double spread =
-      all < 2
-          ? 0
-          : std::sqrt(squares / (all - 1) / static_cast<double>(std::max<std::size_t>(count, 1)));
-  const std::int64_t away =
-      rounded(std::abs(quality.error()) * static_cast<double>(means.step_ns) + 2 * spread);
-  made.low_ns = std::max<std::int64_t>(0, made.predicted_ns - away);
-  made.high_ns = bounded_sum(made.predicted_ns, away);
-  return made;
-}
 
 /// By how much the replay gets shorter.
 std::int64_t gain_of(const analyses::PathRecording& path, std::span<const std::int64_t> times) {
@@ -82,26 +47,13 @@ std::int64_t gain_of(const analyses::PathRecording& path, std::span<const std::i
 /// The same if the processes of the data loader had rested where that is unclear.
 Result<std::int64_t> gain_with_rests(const Trace& trace, const std::optional<StepRange>& steps,
                                      const std::vector<analyses::PathChange>& changes) {
-  const auto recording = analyses::PathRecording::of(trace, steps, true);
+  const auto recording = analyses::PathRecording::of(trace, {.steps = steps, .loader_rests = true});
   if (!recording.ok()) return recording.status();
   const analyses::PathRecording& path = **recording;
   const Result<PathChanges> made = PathChanges::of(trace, path.rules(), path.graph(), changes);
   if (!made.ok()) return made.status();
   return gain_of(path, analyses::replay(path.graph(), analyses::replay_lengths(
                                                           path.graph(), path.delays(), *made)));
-}
-
-std::string sentence_of(const Trace& trace, const Means& means, const Prediction& made) {
-  const std::optional<std::int64_t> rank = trace.identity().rank;
-  std::string text = rank ? "rank " + std::to_string(*rank) + ": " : std::string();
-  text += "a step takes " + report::duration_text(means.step_ns) + " on average, and " +
-          report::duration_text(made.predicted_ns) + " with this change (" +
-          report::duration_text(made.low_ns) + " to " + report::duration_text(made.high_ns) + ")";
-  if (made.gain_ns > 0) {
-    text += "; it saves " + report::duration_text(made.gain_ns) +
-            ", unless something else takes longer then";
-  }
-  return text;
 }
 
 /// Those of one recording do not add up.
@@ -124,7 +76,7 @@ Result<AnalysisReport> whatif_report(const Trace& trace, const OptionValues& val
   }
   const Result<std::vector<analyses::PathChange>> parsed = analyses::parse_changes(texts);
   if (!parsed.ok()) return parsed.status();
-  const auto recording = analyses::PathRecording::of(trace, values.steps());
+  const auto recording = analyses::PathRecording::of(trace, {.steps = values.steps()});
   if (!recording.ok()) return recording.status();
   const analyses::PathRecording& path = **recording;
   const Result<PathChanges> changes = PathChanges::of(trace, path.rules(), path.graph(), *parsed);
@@ -141,35 +93,27 @@ Result<AnalysisReport> whatif_report(const Trace& trace, const OptionValues& val
   const auto mean_of = [&](std::span<const std::int64_t> by_step) {
     return rounded(mean_of_sum(path.sum_of_chosen(by_step), count));
   };
-  const Means means = {mean_of(quality.recorded_ns), mean_of(quality.replayed_ns)};
+  const analyses::StepMeans means = {mean_of(quality.recorded_ns), mean_of(quality.replayed_ns)};
   if (quality.refusal.empty()) {
     const std::vector<std::int64_t> times = analyses::replay(path.graph(), lengths);
     made = prediction_of(quality, means, count, gain_of(path, times));
     if (!parsed->empty() && path.graph().is_loader_unclear()) {
       const Result<std::int64_t> other = gain_with_rests(trace, values.steps(), *parsed);
       if (!other.ok()) return other.status();
-      const Prediction with_rests = prediction_of(quality, means, count, *other);
-      made->low_ns = std::min(made->low_ns, with_rests.low_ns);
-      made->high_ns = std::max(made->high_ns, with_rests.high_ns);
-      report.notes.emplace_back(
-          "between waits for the data loader, batches were there without a wait; whether its "
-          "processes had rested is not recorded, and the range covers both");
+      cover(*made, prediction_of(quality, means, count, *other), report);
     }
-    const analyses::CriticalPath after(path.graph(), path.steps(), times, lengths);
+    const analyses::CriticalPath after(
+        path.graph(), path_targets(path.graph(), path.steps(), times), times, lengths);
     analyses::set_path_rows(report, path, &after, values.text("group_by"), *changes);
-    if (!texts.empty()) report.notes.push_back(sentence_of(trace, means, *made));
+    if (!texts.empty()) {
+      const std::optional<std::int64_t> rank = trace.identity().rank;
+      const std::string of = rank ? "rank " + std::to_string(*rank) + ": " : std::string();
+      report.notes.push_back(prediction_sentence(of + "a step", "with this change", means, *made));
+    }
   } else {
     analyses::set_path_rows(report, path, nullptr, values.text("group_by"));
   }
-  report.totals.emplace_back("steps", static_cast<std::int64_t>(count));
-  report.totals.emplace_back("step_ns", means.step_ns);
-  report.totals.emplace_back("replayed_ns", means.replayed_ns);
-  for (const auto& [name, member] :
-       {std::pair{"predicted_ns", &Prediction::predicted_ns},
-        std::pair{"low_ns", &Prediction::low_ns}, std::pair{"high_ns", &Prediction::high_ns},
-        std::pair{"gain_ns", &Prediction::gain_ns}}) {
-    report.totals.emplace_back(name, made ? Cell((*made).*member) : Cell());
-  }
+  analyses::add_prediction_totals(report, count, means, made);
   report.facts = quality.facts();
   report.joined_totals = joined_totals;
   for (const std::string& note : changes->notes()) report.notes.push_back(note);
@@ -185,7 +129,7 @@ const TableDescription& analyses::whatif_table() {
     std::vector<ColumnDescription> all = path_totals();
     const std::vector<ColumnDescription> more = columns_in(R"(
 steps | integer | how many
-step_ns | integer or null | mean of the steps, as recorded; null of several recordings, as the following
+step_ns | integer or null | mean of the steps, as recorded, of a job those of all ranks together; null of several recordings that are not one job, as the following
 replayed_ns | integer or null | the same, replayed without a change
 predicted_ns | integer or null | `step_ns` minus `gain_ns`; null if nothing can be predicted, as the following
 low_ns | integer or null | `predicted_ns` minus the error of the replay and twice the standard error of the mean step
@@ -204,7 +148,8 @@ gain_ns | integer or null | by how much the replay gets shorter with the change,
 loader take longer or shorter, and everything that waits for them starts later or earlier. Says how
 long a step takes then, within what limits, and what is on its critical path. Gains hold
 unless something else takes longer then, such as a data loader that cannot keep up. Recordings
-whose replay without a change is not exact enough are refused.
+whose replay without a change is not exact enough are refused. The ranks of a job are replayed
+together, joined at their collectives.
 )",
       .columns = path_columns(),
       .totals = totals,
@@ -223,8 +168,8 @@ whose replay without a change is not exact enough are refused.
                    .help =
                        "what changes: KIND:NAME xFACTOR with the kind operator, kernel, family, "
                        "module or line; KIND xFACTOR with communication, data_loader, launch "
-                       "or copy; of device work also =TIME, such as =10us; "
-                       "several in several options",
+                       "or copy; of device work also =TIME, such as =10us; of a job rank:NUMBER "
+                       "xFACTOR or rank:NUMBER =others; several in several options",
                    .value = "CHANGE",
                    .is_first = true},
                   path_grouping_option(),
@@ -236,6 +181,8 @@ whose replay without a change is not exact enough are refused.
                     "what perfect overlap of communication could bring at most"},
                    {"tbtrace whatif trace.json.gz --set 'launch x0.1' --set 'data_loader x0'",
                     "cheap launches, as with CUDA graphs, and data that are there in time"},
+                   {"tbtrace whatif job/ --set 'rank:3 =others'",
+                    "a rank of a job that is as fast as the median of the others"},
                    {"tbtrace whatif --critical-path trace.json.gz", "what there is to gain"}},
       .no_rows =
           {"nothing is predicted from this recording; a sentence says why, in JSON `refusal`"},
