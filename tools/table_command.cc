@@ -68,8 +68,9 @@ class TableRun {
       JoinedReport joined;
       const auto join = [&] {
         Result<JoinedReport> made = report_of_ranks();
-        if (made.ok()) joined = *std::move(made);
-        return made.status();
+        if (!made.ok()) return made.status();
+        joined = *std::move(made);
+        return Status();
       };
       if (const int code = finish_work(join, subjects_of(verb_, standard_), console_);
           code != kDone) {
