@@ -83,6 +83,7 @@ class TableRun {
         if (code != kDone) last = code;
       }
       if (last != kDone && reports_.empty()) return last;
+      if (last != kDone) last = kSomeInputsFailed;
       if (!joined.problem.empty() && !reports_.empty()) {
         reports_.back().report.notes.push_back(note_of_problem(joined));
       }

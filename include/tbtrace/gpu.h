@@ -88,6 +88,7 @@ struct IdlePart {
 
   /// Of launches: the time in operators that compute on the CPU, for 100 us or more.
   std::int64_t cpu_operators_ns = 0;
+  std::int64_t short_gaps_ns = 0;  ///< the part of `ns` in gaps that are shorter than 200 us
   /// Of launches: the time in views and empty tensors (aten::slice, aten::empty) that take 100 us
   /// or more, though they compute nothing.
   std::int64_t long_views_ns = 0;

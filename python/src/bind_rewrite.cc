@@ -128,6 +128,8 @@ nb::dict slice(nb::handle source, nb::handle output, const std::optional<Steps>&
   options.most_bytes = static_cast<std::uint64_t>(max_size.value_or(0));
   take_name(options, name);
   if (thread_ids) {
+    if (listed(*thread_ids).empty())
+      wrong_argument("thread_ids names at least one thread, or is None");
     for (std::string& id : listed(*thread_ids)) options.threads.insert(std::move(id));
   }
   if (kinds) options.kinds = kinds_named("kinds", *kinds);

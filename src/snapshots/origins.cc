@@ -56,7 +56,8 @@ Doing doing_in_torch(std::string_view path, std::string_view name) {
   if (path.starts_with("autograd/") && holds(name, "backward")) return Doing::backward;
   if (path.starts_with("distributed/distributed_c10d")) return Doing::communication;
   if (path.starts_with("distributed/") && holds(path, "fsdp/")) {
-    if (holds(name, "unshard") && !holds(name, "grad")) return Doing::unsharding;
+    const bool is_parameter = holds(name, "unshard") || holds(name, "all_gather_outputs");
+    if (is_parameter && !holds(name, "grad")) return Doing::unsharding;
     return holds(name, "all_gather") ? Doing::communication : Doing::unknown;
   }
   const bool is_made = name == "__init__" || name == "reset_parameters";
@@ -103,7 +104,8 @@ class Decision {
     // Checkpointed code runs again in the backward, also where the engine's frames are missing.
     signs_.in_backward =
         signs_.in_backward || doing == Doing::backward || doing == Doing::gradient ||
-        (path == "utils/checkpoint.py" && (holds(name, "unpack") || holds(name, "recompute")));
+        (path == "utils/checkpoint.py" &&
+         (holds(name, "unpack") || holds(name, "recompute") || name == "backward"));
   }
 
   const StackSigns& signs() const { return signs_; }

@@ -103,7 +103,8 @@ class MemoryVerdicts(unittest.TestCase):
                          "communication")
         fsdp = "distributed/fsdp/_fully_shard/_fsdp_param.py"
         for outer in ([CALLED], [ENGINE]):  # in the forward, and before the backward of a module
-            self.assertEqual(self.category([torch(fsdp, "init_unsharded_param"), *outer, MAIN], [ENGINE]), "parameter")
+            for name in ("init_unsharded_param", "alloc_all_gather_outputs", "init_all_gather_outputs"):
+                self.assertEqual(self.category([torch(fsdp, name), *outer, MAIN], [ENGINE]), "parameter")
         self.assertEqual(self.category([torch(fsdp, "to_accumulated_grad_if_needed"), ENGINE]), "gradient")
         self.assertEqual(self.category([torch("nn/modules/linear.py", "__init__"), MAIN]), "parameter")
 

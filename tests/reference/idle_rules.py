@@ -50,6 +50,7 @@ COMPILER_FRAME = re.compile(
 VIEW = re.compile(  # makes a tensor without looking at a value
     r"aten::(alias|as_strided|chunk|detach|empty|empty_like|empty_strided|expand|narrow|permute|select|slice|split|"
     r"split_with_sizes|squeeze|t|transpose|unbind|unsqueeze|view|_unsafe_view|_reshape_alias)(\.\w+)?$")
+CPU_OPTIMIZER = re.compile(r"Optimizer\.step#.*CPU")
 WAITING_FRAME = re.compile(  # for no device
     r"<built-in (method acquire of _thread\.|function sleep>|method sleep of |method get of _queue\.SimpleQueue|"
     r"method (poll|select) of |method (recv|accept|recv_into) of _socket\.)|"
@@ -171,7 +172,7 @@ class Account:
 
     def find_repeated_setup(self):
         """(process, name) of the calls that begin in half or more of several steps, or in later ones."""
-        self.repeated = set()
+        self.repeated, self.repeated_later = set(), {}
         begins = collections.defaultdict(list)
         for row in self.trace.host:
             if row.kind == "call" and COLD_CALL.match(row.name):
@@ -180,9 +181,10 @@ class Account:
             steps = [row for row in self.steps if row.process() == process]
             having = [place for place, step in enumerate(steps) if any(step.start <= at < step.end for at in starts)]
             later = [place for place in having if place > 0]
-            if len(steps) > 1 and (2 * len(having) >= len(steps) or
-                                   (len(later) > 1 and 2 * (later[-1] + 1) > len(steps))):
+            if len(steps) > 1 and 2 * len(having) >= len(steps):
                 self.repeated.add((process, name))
+            if len(later) > 1 and 2 * (later[-1] + 1) > len(steps):
+                self.repeated_later[process, name] = steps[0].end
 
     def find_first_calls(self):
         self.first_calls = set()
@@ -269,7 +271,9 @@ class Account:
     def named_cause(self, row):
         """`data` to `allocation`, by the range's own name."""
         if row.kind == "call":
-            if COLD_CALL.match(row.name) and (row.process(), row.name) not in self.repeated:
+            key = row.process(), row.name
+            if COLD_CALL.match(row.name) and key not in self.repeated and (
+                    key not in self.repeated_later or row.start < self.repeated_later[key]):
                 return "cold_start"
             if is_allocation(row) or (self.waits(row) and row.operator is not None and
                                       id(row.operator) in self.allocating and not self.is_copy_wait(row)):
@@ -402,7 +406,8 @@ class Gap:
         parts = []
         if self.wait is not None and start >= self.wait.end and self.budget > 0 and not (
                 what == "works" and self.account.computes(row)) and not (
-                    what == "in code" and row.kind == "frame" and WAITING_FRAME.search(row.name)):
+                    what == "in code" and (CPU_OPTIMIZER.match(row.name) if row.kind != "frame" else
+                                           WAITING_FRAME.search(row.name))):
             cut = min(end, start + self.budget)
             self.budget -= cut - start
             cause = self.cause_of_wait(self.wait)

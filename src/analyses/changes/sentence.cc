@@ -161,7 +161,8 @@ std::string between_steps(const Diff& diff) {
                                  std::abs(change_ns) >= kLeastChange * period_ns));
 }
 
-/// ` A step does 8.0 times as many FLOPs.` Less or more work explains more than its parts do.
+/// ` A step does 8.0 times as many counted FLOPs.` Less or more work explains more than its parts
+/// do.
 std::string work_text(const Diff& diff) {
   constexpr double kOtherWork = 0.1;
   const auto flops = std::ranges::find(diff.quantities, "flops", &DiffQuantity::name);
@@ -169,9 +170,9 @@ std::string work_text(const Diff& diff) {
   if (*flops->base_value <= 0 || *flops->new_value <= 0) return {};
   const double times = *flops->new_value / *flops->base_value;
   if (std::abs(times - 1) < kOtherWork) return {};
-  return times < 2 ? fmt::format(" A step does {:.1f} % {} FLOPs.", 100 * std::abs(times - 1),
-                                 times > 1 ? "more" : "fewer")
-                   : fmt::format(" A step does {:.1f} times as many FLOPs.", times);
+  return times < 2 ? fmt::format(" A step does {:.1f} % {} counted FLOPs.",
+                                 100 * std::abs(times - 1), times > 1 ? "more" : "fewer")
+                   : fmt::format(" A step does {:.1f} times as many counted FLOPs.", times);
 }
 
 }  // namespace

@@ -64,8 +64,12 @@ std::string of_allocation(const FindingFacts& facts, const IdlePart& part, std::
     return "memory is freed outside of operators, as " + torch_module(facts) +
            ".empty_cache() does, and has to be allocated again: take that out of the loop";
   }
+  // The library times the algorithms that it tries, with events.
+  const bool waits_for_events = std::ranges::any_of(part.ranges, [](const IdlePart::Range& range) {
+    return has(range.name, "EventSynchronize");
+  });
   for (const std::string_view search : {"cudnn_convolution", "miopen_convolution"}) {
-    if (has(part.largest.op, search)) {
+    if (has(part.largest.op, search) && waits_for_events) {
       return "the library tries algorithms for each new size of a convolution, and needs memory "
              "for "
              "that: keep sizes the same, or set torch.backends.cudnn.benchmark = False";
@@ -188,9 +192,8 @@ std::string without_what_is_done(const FindingFacts& facts, std::string_view fir
 }
 
 bool are_many_and_short(const IdlePart& part) {
-  constexpr std::int64_t kShortGap = 200'000;  // ns
   constexpr std::uint64_t kMany = 20;
-  return part.gaps >= kMany && part.ns < kShortGap * static_cast<std::int64_t>(part.gaps);
+  return part.gaps >= kMany && part.short_gaps_ns > part.ns / 2;
 }
 
 bool computes_on_cpu(const IdlePart& launches) {

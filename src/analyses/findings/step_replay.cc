@@ -28,7 +28,7 @@ std::optional<std::int64_t> StepReplay::gain_ns(const ChangedWork& changed) {
   if (!changes.ok()) return std::nullopt;
   for (const EventId work : changed.work) changes->scale(work, changed.factor);
   // What a thread does there may be a wait for what gets shorter, so it does not limit the gain.
-  changes->leave_out_unrecorded(trace_);
+  changes->leave_out_unrecorded(trace_, path->rules());
   const std::vector<std::int64_t> times =
       replay(path->graph(), replay_lengths(path->graph(), path->delays(), *changes));
   const WideInteger gain = WideInteger{path->wall_ns(path->replayed())} - path->wall_ns(times);

@@ -69,6 +69,11 @@ bool is_host_collective(std::string_view name) {
          name.starts_with("ucc:");
 }
 
+/// Such as DeepSpeed's, which reads gradients that were copied.
+bool is_optimizer_on_cpu(std::string_view name) {
+  return name.starts_with("Optimizer.step#") && name.find("CPU") != std::string_view::npos;
+}
+
 /// What a row of the profiler's overhead says; nullopt if the program would do it without a
 /// profiler as well, over and over.
 /// Source: CUPTI's kinds of overhead, as libkineto names them.
@@ -123,7 +128,7 @@ void HostCauses::classify_names() {
           : frame && is_profiler_frame(*frame)      ? Name::profiler
           : frame && is_communication_frame(*frame) ? Name::host_communication
           : !frame && is_of_store(name)             ? Name::host_communication
-          : is_wait(name)                           ? Name::waiting
+          : is_wait(name)                           ? Name::waits
                                                     : Name::plain);
       continue;
     }
@@ -135,6 +140,7 @@ void HostCauses::classify_names() {
         : is_compilation(name)                             ? Name::compilation
         : name.starts_with("profiler::")                   ? Name::profiler
         : is_host_collective(name)                         ? Name::host_communication
+        : is_optimizer_on_cpu(name)                        ? Name::needs_results
                                                            : Name::plain);
   }
 }
@@ -183,8 +189,11 @@ void HostCauses::find_repeated() {
     const bool in_half = of.size() * 2 >= starts.size();
     const bool in_late_ones =
         of.size() - (of.front() == 1 ? 1 : 0) >= 2 && of.back() * 2 > of_steps;
-    if (of.size() >= 2 && (in_half || in_late_ones)) repeated_.push_back(text);
+    if (of.size() >= 2 && in_half) repeated_.push_back(text);
+    if (in_late_ones) in_late_steps_.push_back(text);
   }
+  first_step_end_ = first_end;
+  std::ranges::sort(in_late_steps_);
   std::ranges::sort(repeated_);
 }
 
@@ -243,14 +252,18 @@ bool HostCauses::decides(EventId range) const {
         return false;
       case RuntimeCall::allocation:
         return true;
-      case RuntimeCall::setup:
-        if (!std::ranges::binary_search(repeated_, trace_.events().name(range))) return true;
+      case RuntimeCall::setup: {
+        const StringId name = trace_.events().name(range);
+        const bool is_late = trace_.events().start_ns(range) >= first_step_end_;
+        const bool is_repeated = std::ranges::binary_search(repeated_, name) ||
+                                 (is_late && std::ranges::binary_search(in_late_steps_, name));
+        if (!is_repeated) return true;
         break;
+      }
       case RuntimeCall::other:
         break;
     }
-  } else if (const Name its_name = name(range);
-             its_name != Name::plain && its_name != Name::waiting) {
+  } else if (const Name its_name = name(range); its_name != Name::plain && its_name < Name::waits) {
     return its_name != Name::step;
   } else if (rules_.role(range) == StepRole::data_loader) {
     return true;
@@ -280,7 +293,8 @@ IdleCause HostCauses::cause_of_name(EventId range) const {
       return IdleCause::host_communication;
     case Name::plain:
     case Name::step:
-    case Name::waiting:
+    case Name::waits:
+    case Name::needs_results:
       break;
   }
   return is_first ? IdleCause::cold_start : IdleCause::data;
@@ -324,7 +338,7 @@ HostMeaning HostCauses::meaning(EventId range) const {
   }
   const bool is_work = kind == EventKind::runtime || kind == EventKind::cpu_op;
   if (is_work) return {Doing::works, IdleCause::launches, range};
-  return {Doing::code, IdleCause::code, range, name(range) == Name::waiting};
+  return {Doing::code, IdleCause::code, range, name(range) >= Name::waits};
 }
 
 }  // namespace tbtrace::analyses

@@ -29,7 +29,9 @@ struct HostMeaning {
   Doing doing = Doing::silent;
   IdleCause cause = IdleCause::nothing_recorded;
   EventId call = EventId::none;  ///< what decides: the range, one around it, or the copy waited for
-  bool waits_for_others = false;  ///< in code: a Python function that waits, for no device
+  /// In code that would not have been earlier without a wait for a device: a Python function that
+  /// waits for something else, or an optimizer that computes on the host.
+  bool keeps_its_time = false;
 };
 
 /// The profiler's own work, which the file has apart from the threads.
@@ -58,7 +60,8 @@ class HostCauses {
     guards,
     compilation,
     host_communication,
-    waiting,
+    waits,          // a Python function, for no device
+    needs_results,  // an optimizer that computes on the host
   };
 
   void classify_names();
@@ -81,12 +84,14 @@ class HostCauses {
   std::vector<Name> ranges_;  // the same of all other ranges
   /// A call that waits for a copy, and one that began the copy.
   std::unordered_map<EventId, EventId> waits_for_copies_;
-  std::vector<EventId> blocking_;     // sorted: launches that return after their kernels
-  std::vector<EventId> allocating_;   // sorted: operators that allocate
-  std::vector<EventId> first_calls_;  // sorted
-  bool compiles_once_ = false;        // compilation is in the first of several steps only
-  bool allocates_once_ = false;       // the same of allocations
-  std::vector<StringId> repeated_;    // sorted: names of setup calls that steps make again
+  std::vector<EventId> blocking_;        // sorted: launches that return after their kernels
+  std::vector<EventId> allocating_;      // sorted: operators that allocate
+  std::vector<EventId> first_calls_;     // sorted
+  bool compiles_once_ = false;           // compilation is in the first of several steps only
+  bool allocates_once_ = false;          // the same of allocations
+  std::vector<StringId> repeated_;       // sorted: names of setup calls that steps make again
+  std::vector<StringId> in_late_steps_;  // the same, after the first step alone
+  std::int64_t first_step_end_ = INT64_MAX;
   Column<EventId> decided_by_;  // by event: the range, or one around it, that decides; or none
   std::vector<Overhead> overheads_;
 };

@@ -327,7 +327,7 @@ class Accounts {
     } else if (doing == Doing::waits) {
       span.cause = in_wait(stretch);
     } else if (stretch.lost.ns > 0 && !computes_on_host(host) &&
-               !(doing == Doing::code && host->meaning.waits_for_others)) {
+               !(doing == Doing::code && host->meaning.keeps_its_time)) {
       Lost& lost = stretch.lost;
       stretch.time.end = std::min(stretch.time.end, stretch.time.start + lost.ns);
       lost.ns -= stretch.time.end - stretch.time.start;

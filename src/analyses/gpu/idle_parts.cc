@@ -80,6 +80,7 @@ namespace {
 
 constexpr std::size_t kMostRanges = 3;
 constexpr std::size_t kMostGaps = 5;
+constexpr std::int64_t kShortGap = 200'000;  // ns
 
 /// The range whose name says what the host did.
 EventId named(const IdleSpan& span) {
@@ -151,6 +152,8 @@ class Parts {
       if (in_gap_[cause].ns == 0) continue;
       IdlePart& part = parts_[cause];
       ++part.gaps;
+      const bool is_short = gap_times_->time.end - gap_times_->time.start < kShortGap;
+      if (is_short) part.short_gaps_ns += in_gap_[cause].ns;
       if (in_gap_[cause].ns > part.largest.ns) part.largest = gap_of(cause);
     }
     in_gap_ = {};
@@ -284,6 +287,7 @@ void join_idle_parts(std::vector<IdlePart>& all, const std::vector<IdlePart>& mo
     add_bounded(same->ns, part.ns);
     add_bounded(same->cpu_operators_ns, part.cpu_operators_ns);
     add_bounded(same->long_views_ns, part.long_views_ns);
+    add_bounded(same->short_gaps_ns, part.short_gaps_ns);
     add_bounded(same->outside_operators_ns, part.outside_operators_ns);
     if (part.largest.ns > same->largest.ns) same->largest = part.largest;
   }

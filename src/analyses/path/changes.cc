@@ -307,11 +307,13 @@ Result<PathChanges> PathChanges::of(const Trace& trace, const StepRules& rules,
   return made;
 }
 
-void PathChanges::leave_out_unrecorded(const Trace& trace) {
+void PathChanges::leave_out_unrecorded(const Trace& trace, const StepRules& rules) {
   unrecorded_factor_ = 0;
   for (std::size_t event = 0; event < factors_.size(); ++event) {
-    const EventKind kind = trace.kind(static_cast<EventId>(event));
-    if (kind == EventKind::user_annotation || kind == EventKind::other) factors_[event] = 0;
+    const auto range = static_cast<EventId>(event);
+    const EventKind kind = trace.kind(range);
+    if (kind != EventKind::user_annotation && kind != EventKind::other) continue;
+    if (rules.role(range) != StepRole::data_loader) factors_[event] = 0;
   }
 }
 

@@ -65,8 +65,9 @@ class PathChanges {
 
   /// Of one piece of device work, besides what changes it already.
   void scale(EventId work, double factor) { factors_[index(work)] *= factor; }
-  /// Threads take no time outside of operators, calls and Python functions: they may wait there.
-  void leave_out_unrecorded(const Trace& trace);
+  /// Threads take no time outside of operators, calls, Python functions and data loaders: they may
+  /// wait there.
+  void leave_out_unrecorded(const Trace& trace, const StepRules& rules);
 
   /// Of a rank of a job, whose collectives take `transfers`: what a rank does not have is left to
   /// the others, as `missing` says, by change. `own_factor`: of all that is not communication.

@@ -265,13 +265,19 @@ class GraphBuilder {
 
   /// Where the thread that started collectives stands still until they have ended.
   void add_host_waits() {
-    for (const HostWait& wait : find_host_waits(trace_, graph_.host_, collectives_)) {
+    const std::vector<HostWait> waits = find_host_waits(trace_, graph_.host_, collectives_);
+    std::map<TrackId, std::vector<std::int64_t>> others;  // times of all other points
+    for (const HostWait& wait : waits) {
+      const auto [times, is_new] = others.try_emplace(wait.thread);
+      if (!is_new) continue;
+      for (const Point& point : points_[index(wait.thread)]) times->second.push_back(point.time);
+      std::ranges::sort(times->second);
+    }
+    for (const HostWait& wait : waits) {
       // A step that begins or ends there, or another thread that it waits for.
-      const bool is_other =
-          std::ranges::any_of(points_[index(wait.thread)], [&](const Point& point) {
-            return point.time > wait.stops && point.time <= wait.resumes;
-          });
-      if (is_other) continue;
+      const std::vector<std::int64_t>& times = others.at(wait.thread);
+      const auto next = std::ranges::upper_bound(times, wait.stops);
+      if (next != times.end() && *next <= wait.resumes) continue;
       add_point(wait.thread, wait.stops, Side::end);
       const PathNode resume = add_point(wait.thread, wait.resumes, Side::start);
       stands_still_[index(wait.thread)].push_back(resume);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "trace/call_tree.h"
@@ -12,6 +13,20 @@ namespace {
 bool is_call(const Trace& trace, EventId range) {
   const std::string_view name = trace.name(range);
   return name.starts_with("c10d::") || name == "record_param_comms";
+}
+
+/// `allreduce` for `c10d::allreduce_` and for `gloo:all_reduce`.
+std::string kind_of(std::string_view name) {
+  name.remove_prefix(name.rfind(':') + 1);  // of npos: 0
+  std::string kind(name);
+  std::erase(kind, '_');
+  return kind;
+}
+
+bool are_of_a_kind(const Trace& trace, EventId call, EventId range) {
+  const std::string one = kind_of(trace.name(call));
+  const std::string other = kind_of(trace.name(range));
+  return one.starts_with(other) || other.starts_with(one);
 }
 
 /// The outermost of calls that are in each other, by start.
@@ -39,19 +54,32 @@ std::vector<analyses::HostCollective> host_collectives(const Trace& trace,
   if (found.empty()) return found;
   const std::vector<EventId> calls = calls_of(trace);
   std::vector<bool> is_taken(calls.size(), false);
+  const auto may_start = [&](std::size_t at, EventId range) {
+    const TrackId thread = events.track(calls[at]);
+    const TrackId own = events.track(range);
+    if (is_taken[at] || trace.track(thread).process != trace.track(own).process) return false;
+    return thread != own || events.end_ns(calls[at]) >= events.start_ns(range);
+  };
+  std::size_t first = 0;  // all before are taken
   for (analyses::HostCollective& one : found) {
-    const std::int64_t start = events.start_ns(one.range);
-    const TrackId own = events.track(one.range);
-    const auto after = std::ranges::upper_bound(
-        calls, start, {}, [&](EventId call) { return events.start_ns(call); });
-    for (auto at = static_cast<std::size_t>(after - calls.begin()); at-- > 0;) {
-      const TrackId thread = events.track(calls[at]);
-      if (is_taken[at] || trace.track(thread).process != trace.track(own).process) continue;
-      if (thread == own && events.end_ns(calls[at]) < start) continue;
-      is_taken[at] = true;
-      one.call = calls[at];
-      break;
+    while (first < calls.size() && is_taken[first]) ++first;
+    const auto end = static_cast<std::size_t>(
+        std::ranges::upper_bound(calls, events.start_ns(one.range), {},
+                                 [&](EventId call) { return events.start_ns(call); }) -
+        calls.begin());
+    // Those of one kind begin in the order of their calls. A name that is not known is that of the
+    // last call.
+    std::size_t call = first;
+    while (call < end &&
+           !(may_start(call, one.range) && are_of_a_kind(trace, calls[call], one.range)))
+      ++call;
+    if (call == end) {
+      while (call > first && !may_start(call - 1, one.range)) --call;
+      if (call == first) continue;
+      --call;
     }
+    is_taken[call] = true;
+    one.call = calls[call];
   }
   // When one could have begun is not known without its call.
   std::erase_if(found, [](const auto& one) { return one.call == EventId::none; });

@@ -11,8 +11,9 @@
 
 namespace tbtrace::jobs {
 
-/// By start. What started one is the call of c10d that is around it, else the last one before it on
-/// another thread of the process that has not started another one.
+/// By start. What started one is the first call of c10d of its kind in the process that has not
+/// started another one, and did not end on the same thread before; without one of its kind the last
+/// of all calls.
 std::vector<analyses::HostCollective> host_collectives(const Trace& trace,
                                                        const RecordedCollectives& recorded);
 

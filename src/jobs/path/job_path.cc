@@ -81,7 +81,17 @@ void JobPath::read(std::span<const RankTrace> traces, const std::optional<StepRa
     return;
   }
   for (const JobRank& rank : job_.ranks) {
-    const auto own = std::ranges::find(traces, rank.record.path, &RankTrace::path);
+    // Texts that were read from memory all have the same path.
+    const auto is_own = [&](const RankTrace& each) { return each.path == rank.record.path; };
+    const auto is_its_rank = [&](const RankTrace& each) {
+      return is_own(each) && each.trace->identity().rank == rank.rank;
+    };
+    auto own = std::ranges::find_if(traces, is_own);
+    if (std::ranges::count_if(traces, is_own) > 1) own = std::ranges::find_if(traces, is_its_rank);
+    if (own == traces.end()) {
+      problem_ = "several recordings have the same name, and do not say which rank they are of";
+      return;
+    }
     const Trace& trace = *own->trace;
     const RecordedCollectives recorded = recorded_collectives(trace);
     const std::vector<analyses::HostCollective> on_host = host_collectives(trace, recorded);
@@ -241,7 +251,10 @@ std::vector<StepSpan> JobPath::spans(std::span<const std::int64_t> times) const 
     const PathRecording& recording = *recordings_[place];
     const std::span<const std::int64_t> of_one = of_rank(times, place);
     own.push_back(analyses::step_spans(recording.graph(), recording.steps(), of_one));
-    if (recording.steps().before && steps_.front().of_rank[place] == 0) {
+    const std::uint32_t first = steps_.front().of_rank[place];
+    if (first > 0) {
+      before = std::max(before, own.back()[first - 1].time.end);
+    } else if (recording.steps().before) {
       before = std::max(before, of_one[PathGraph::end_of(*recording.steps().before)]);
     }
   }

@@ -24,7 +24,9 @@ std::string rank_text(const JobCollectives& job, std::size_t rank) {
 /// What keeps most collectives from being matched, as a sentence without a full stop.
 std::string why_unmatched(const JobCollectives& job) {
   const auto most = std::ranges::max_element(job.unmatched);
-  if (*most == 0) return "a rank of their group has no recording here";
+  if (*most == 0) {
+    return "a rank of their group has no recording here, or they are copies of several engines";
+  }
   return std::string(
       unmatched_reason_text(static_cast<UnmatchedReason>(most - job.unmatched.begin())));
 }
@@ -106,13 +108,14 @@ class Joiner {
       made.start_ns = clocks_[member.rank].aligned_ns(part.start_ns);
       ends.push_back(clocks_[member.rank].aligned_ns(part.end_ns));
     }
+    const std::int64_t last = std::ranges::max(joined.parts, {}, &JoinedPart::start_ns).start_ns;
     for (std::size_t own = 0; own < joined.parts.size(); ++own) {
       JoinedPart& part = joined.parts[own];
-      std::int64_t arrival = part.start_ns;
-      for (std::uint32_t other = 0; other < joined.parts.size(); ++other) {
+      std::int64_t arrival = joined.is_for_all ? last : part.start_ns;
+      for (std::uint32_t other = 0; !joined.is_for_all && other < joined.parts.size(); ++other) {
         const std::int64_t start = joined.parts[other].start_ns;
-        if (other == own || (!joined.is_for_all && start > ends[own])) continue;
-        if (!joined.is_for_all) part.waits_for.push_back(other);
+        if (other == own || start > ends[own]) continue;
+        part.waits_for.push_back(other);
         arrival = std::max(arrival, start);
       }
       arrival = std::min(arrival, std::max(part.start_ns, ends[own]));

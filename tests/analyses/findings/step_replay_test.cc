@@ -39,6 +39,13 @@ class CopyingSteps : public PathTrace {
                              .correlation = correlation_});
   }
 
+  void load(std::int64_t start, std::int64_t duration) {
+    fixtures::add(builder_, {.category = "user_annotation",
+                             .name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                             .start = start,
+                             .duration = duration});
+  }
+
   Finding finding() {
     const Trace trace = std::move(builder_).finish();
     for (Finding& found : findings(trace)) {
@@ -92,6 +99,20 @@ TEST(StepReplay, TimeWithoutRangesIsNoLimit) {
   const Finding found = steps.finding();
   EXPECT_EQ(found.gain_ns, kCopy);
   EXPECT_THAT(found.gain_how, Not(HasSubstr("replay")));
+}
+
+/// Also where it is an annotation: a thread that loads data works.
+TEST(StepReplay, TheDataLoaderIsALimit) {
+  CopyingSteps steps;
+  for (int number = 0; number < kSteps; ++number) {
+    const std::int64_t start = number * kStep;
+    steps.step(number, start, kStep);
+    steps.load(start, 55'000);
+    steps.op("aten::mul", start + 55'000, 45'000);
+    steps.kernel(start + 56'000, start + 60'000, 20'000);
+    steps.copy(start + 62'000, start + 68'000, 2'000);
+  }
+  EXPECT_EQ(steps.finding().gain_ns, 0);
 }
 
 /// A device that is busy limits the steps, whatever its launches look like.

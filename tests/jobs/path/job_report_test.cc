@@ -163,6 +163,16 @@ TEST_F(JobReportTest, AnOperatorOfOneRankIsEnough) {
   EXPECT_THAT(made.status().message(), HasSubstr("no operator named 'nothing'"));
 }
 
+/// As those that were read from memory.
+TEST_F(JobReportTest, RecordingsOfOneNameAreNotMixedUp) {
+  std::vector<RankTrace> inputs = this->inputs();
+  for (RankTrace& each : inputs) each.path = "<bytes>";
+  const Result<JoinedReport> made = job_path_report(*table_named("critical_path"), inputs, {});
+  ASSERT_TRUE(made.ok());
+  EXPECT_FALSE(made->report);
+  EXPECT_FALSE(made->problem.empty());
+}
+
 TEST_F(JobReportTest, RanksWithoutCounterpartsAreByThemselves) {
   traces_[1] = trace_of(ranks_, 1, 3);
   const Result<JoinedReport> made = whatif("operator:work x0.5");
