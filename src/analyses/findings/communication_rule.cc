@@ -293,7 +293,7 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
   for (const Purpose purpose : order) {
     finding.evidence.push_back(
         {std::string(purpose_text(purpose)) + " without computation", of(purpose).ns, "ns", ""});
-    const bool is_notable = of(purpose).ns >= kNotable * device.exposed_communication_ns;
+    const bool is_notable = share(of(purpose).ns, device.exposed_communication_ns) >= kNotable;
     if (!is_notable && purpose != order.front()) continue;
     if (!finding.remedy.empty()) finding.remedy += "; ";
     finding.remedy += remedy_of(facts, purpose, of(purpose), purposes);

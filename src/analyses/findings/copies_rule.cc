@@ -26,7 +26,7 @@ struct CopyKind {
   CopyDirection direction = CopyDirection::unknown;
   HostMemory memory = HostMemory::unknown;
 
-  auto operator<=>(const CopyKind&) const = default;
+  auto operator<=>(const CopyKind&) const = default;  // NOLINT(modernize-use-nullptr): in std
 
   bool has_host() const {
     return direction == CopyDirection::to_device || direction == CopyDirection::to_host;
