@@ -28,7 +28,8 @@ struct JoinedReport {
 
 /// The table `whatif` or `critical_path` of the ranks of a job, replayed together: joined where
 /// they wait for each other. Needs kRankArguments besides the arguments of the table. Takes
-/// O(n log n) time.
+/// O(n log n) time, and for collectives whose ranks end one after the other (broadcasts, sends) the
+/// square of their ranks.
 Result<JoinedReport> job_path_report(const TableDescription& table,
                                      std::span<const RankTrace> traces,
                                      const OptionValues& options);

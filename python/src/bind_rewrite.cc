@@ -30,13 +30,21 @@ using namespace nb::literals;
 namespace tbtrace::python {
 namespace {
 
-/// The report of writing `output` from `input`. A failure names the file that it is about. Without
-/// the GIL.
-template <typename Report>
-Report written(Result<Report> report, const std::string& input, const std::string& output) {
+/// Writes `output` from `source` by `write`, without the GIL. A failure names the file that it is
+/// about.
+template <typename Report, typename Options>
+Report rewritten(Result<Report> (*write)(const std::string& input, const std::string& output,
+                                         const Options& options),
+                 nb::handle source, nb::handle output, const char* function,
+                 const Options& options) {
+  const std::string input = input_path(source);
+  const std::string place = output_path(output, function);
+  const nb::gil_scoped_release working;
+  const FileHere file(input);
+  Result<Report> report = write(file.path(), place, options);
   const StatusCode code = report.status().code();
   if (code == StatusCode::output_exists || code == StatusCode::unwritable_output) {
-    throw Failure(output, report.status());
+    throw Failure(place, report.status());
   }
   return read_value(std::move(report), input);
 }
@@ -138,14 +146,8 @@ nb::dict slice(nb::handle source, nb::handle output, const std::optional<Steps>&
       options.threads.empty() && options.kinds == kAllSliceKinds) {
     wrong_argument("slice() takes which part, such as steps=(5, 7) or max_size=200_000_000");
   }
-  const std::string input = input_path(source);
-  const std::string place = output_path(output, "slice()");
-  SliceReport report;
-  {
-    const nb::gil_scoped_release working;
-    const FileHere file(input);
-    report = written(slice_trace(file.path(), place, options), input, place);
-  }
+  const SliceReport report =
+      rewritten<SliceReport>(slice_trace, source, output, "slice()", options);
   nb::dict made;
   made["events"] = report.events;
   made["left_out"] = report.left_out;
@@ -164,15 +166,8 @@ nb::object repair(nb::handle source, nb::handle output, bool overwrite, bool str
   RepairOptions options;
   take_reading(options, strict, threads);
   options.overwrite = overwrite;
-  const std::string input = input_path(source);
-  const std::string place = output_path(output, "repair()");
-  std::string receipt;
-  {
-    const nb::gil_scoped_release working;
-    const FileHere file(input);
-    receipt = written(repair_trace(file.path(), place, options), input, place).receipt;
-  }
-  return from_json(receipt);
+  return from_json(
+      rewritten<RepairReport>(repair_trace, source, output, "repair()", options).receipt);
 }
 
 nb::dict facts_of(const AnonymiseReport& report) {
@@ -198,15 +193,8 @@ nb::dict anonymise(nb::handle source, nb::handle output, const std::optional<nb:
                      " bytes, such as secrets.token_bytes(32)");
     }
   }
-  const std::string input = input_path(source);
-  const std::string place = output_path(output, "anonymise()");
-  AnonymiseReport report;
-  {
-    const nb::gil_scoped_release working;
-    const FileHere file(input);
-    report = written(anonymise_trace(file.path(), place, options), input, place);
-  }
-  return facts_of(report);
+  return facts_of(
+      rewritten<AnonymiseReport>(anonymise_trace, source, output, "anonymise()", options));
 }
 
 nb::dict private_names(nb::handle source, bool strict, std::optional<int> threads) {

@@ -38,7 +38,7 @@ bool is_own_file(std::string_view file) {
   return !analyses::is_library_path(file);
 }
 
-/// The path of a Python file of torch, from behind the package's folder; empty for others.
+/// The path of a Python file of torch below the package's folder; empty for others.
 std::string_view path_in_torch(std::string_view file) {
   constexpr std::string_view kFolder = "/torch/";
   if (!is_python(file)) return {};

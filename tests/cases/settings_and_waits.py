@@ -1,7 +1,7 @@
 """The GPU is idle: settings for debugging or searching, the host's waits for others, and what comes again."""
 import contextlib
 
-from expect import asks, found, gpu, idle, never, remedy
+from expect import asks, found, gain, gpu, idle, never, remedy, says
 from machine import ADD, GEMM, MAIN, Machine
 
 LOCK = "<built-in method acquire of _thread.lock object at 0x7f20>"
@@ -206,3 +206,57 @@ def unused_parameters_are_searched(folder):
                     m.mm(160)
     m.write(folder / "trace.json")
     return [asks(found(host_code=None), remedy("host_code", "find_unused_parameters"), never("with_stack"))]
+
+
+def short_gaps_beside_long_ones(folder):
+    m = Machine()
+    for number in range(4):
+        with m.step(number), m.frame("train.py(10): train_step"):
+            for _ in range(500):
+                m.run(3)
+                m.mm(8, 5)
+            for _ in range(5):
+                m.spend("train.py(40): log_metrics", 20_000, "python_function")
+                m.mm(8, 5)
+    m.write(folder / "trace.json")
+    return [asks(found(host_code=None), remedy("host_code", "log_metrics"), never("many short gaps"))]
+
+
+def modules_loaded_first_and_twice_later(folder):
+    m = Machine()
+    for number in range(10):
+        with m.step(number):
+            for _ in range(10):
+                m.mm(200)
+            for _ in range({0: 200, 1: 1, 6: 1}.get(number, 0)):
+                m.call("cuModuleLoadData", 300, "cuda_driver")
+            m.mm(200)
+    m.write(folder / "trace.json")
+    return [asks(found(cold_start=None), never("again and again")), gpu(idle(cold_start=(0.95, 1)))]
+
+
+def convolutions_out_of_memory(folder):
+    m = Machine()
+    for number in range(5):
+        with m.step(number):
+            for _ in range(10):
+                with m.range("aten::conv2d", "cpu_op"), m.range("aten::cudnn_convolution", "cpu_op"):
+                    m.run(20)
+                    m.call("cudaFree", 900)
+                    m.call("cudaMalloc", 900)
+                    m.launch([(GEMM, 500)])
+    m.write(folder / "trace.json")
+    return [asks(found(allocator_calls=None), remedy("allocator_calls", "runs out of memory"), never("benchmark"))]
+
+
+def products_beside_a_slow_host(folder):
+    m = Machine()
+    for number in range(5):
+        with m.step(number):
+            m.spend("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 4000)
+            for _ in range(50):
+                m.mm(100, 160, kernel="ampere_sgemm_128x64_tn", dtype="float")
+    m.write(folder / "trace.json")
+    return [asks(found({"data_loader_bound": None, "launch_bound": None, "low_gpu_utilization": None,
+                        "no_tensor_cores": (0.4, 0.5)}), says("no_tensor_cores", "tensor cores"),
+                 gain("no_tensor_cores", 0, 150), gain("data_loader_bound", 3100, 3300))]

@@ -15,7 +15,7 @@ import json
 import re
 import subprocess
 
-from path_programs import KERNELS, OPERATORS, Change, Event, Run, Scaled, make_step, vary
+from path_programs import KERNELS, OPERATORS, Change, Event, Run, Scaled, make_step, on_path, vary
 from rounds import run_rounds
 
 COLLECTIVE = KERNELS[3]
@@ -132,20 +132,10 @@ class Job:
 
     def path(self):
         """By rank, kind and name; of communication, of which all ranks have the end in common, by kind and name."""
-        sums, runs = {}, []
-        for start, until, event in self.windows:
-            if runs and runs[-1][1] == start:
-                start = runs.pop()[0]
-            runs.append((start, until, event))
-        for start, until, event in runs:
-            while until > start:
-                begins = max(start, event.cause.time)
-                if begins < until:
-                    rank = None if event.kind == "communication" else self.runs.index(event.rank)
-                    sums[rank, event.kind, event.name] = sums.get((rank, event.kind, event.name), 0) + until - begins
-                    until = begins
-                event = event.cause
-        return sums
+        def key_of(event):
+            rank = None if event.kind == "communication" else self.runs.index(event.rank)
+            return rank, event.kind, event.name
+        return on_path(self.windows, key_of)
 
 
 def table(tbtrace, folder, *options):

@@ -131,6 +131,25 @@ class Scaled(Change):
         return self.if_named("data_loader", None)
 
 
+def on_path(windows, key_of):
+    """The time on the critical path of steps, by key: (start, end, the last event) of each."""
+    sums = {}
+    runs = []  # steps that go on into each other have one path
+    for start, until, event in windows:
+        if runs and runs[-1][1] == start:
+            start = runs.pop()[0]
+        runs.append((start, until, event))
+    for start, until, event in runs:
+        while until > start:
+            begins = max(start, event.cause.time)
+            if begins < until:
+                key = key_of(event)
+                sums[key] = sums.get(key, 0) + until - begins
+                until = begins
+            event = event.cause
+    return sums
+
+
 class Run:
     """Simulates steps, and writes what a profiler would have recorded."""
 
@@ -265,18 +284,4 @@ class Run:
 
     def path(self):
         """The time on the critical path of all steps, by kind and name."""
-        sums = {}
-        runs = []  # steps that go on into each other have one path
-        for start, until, event in self.windows:
-            if runs and runs[-1][1] == start:
-                start = runs.pop()[0]
-            runs.append((start, until, event))
-        for start, until, event in runs:
-            while until > start:
-                begins = max(start, event.cause.time)
-                if begins < until:
-                    key = event.kind, event.name
-                    sums[key] = sums.get(key, 0) + until - begins
-                    until = begins
-                event = event.cause
-        return sums
+        return on_path(self.windows, lambda event: (event.kind, event.name))

@@ -42,16 +42,18 @@ RuntimeCall runtime_call(std::string_view name) {
   return RuntimeCall::other;
 }
 
-bool launches_block(const Trace& trace) {
+std::vector<EventId> blocking_launches(const Trace& trace) {
   const Events& events = trace.events();
   std::size_t all = 0;
-  std::size_t blocking = 0;
+  std::vector<EventId> blocking;
   for (const DeviceLink& link : links_of(trace).placed_work()) {
     if (link.launch == EventId::none || trace.kind(link.activity) != EventKind::kernel) continue;
     ++all;
-    if (events.end_ns(link.activity) <= events.end_ns(link.launch)) ++blocking;
+    if (events.end_ns(link.activity) <= events.end_ns(link.launch)) blocking.push_back(link.launch);
   }
-  return all > 0 && blocking >= all - all / 10;
+  if (blocking.size() < all - all / 10) return {};
+  std::ranges::sort(blocking);
+  return blocking;
 }
 
 bool is_garbage_collection(std::string_view name) {

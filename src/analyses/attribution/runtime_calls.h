@@ -44,9 +44,9 @@ class RuntimeCalls {
   std::vector<RuntimeCall> calls_;  // by StringId
 };
 
-/// Whether launches return when their kernels have ended, as with CUDA_LAUNCH_BLOCKING=1: nine of
-/// ten do.
-bool launches_block(const Trace& trace);
+/// The launches that return when their kernels have ended, as with CUDA_LAUNCH_BLOCKING=1; sorted.
+/// None unless nine of ten do.
+std::vector<EventId> blocking_launches(const Trace& trace);
 
 /// Python's garbage collector, as torch (`Python GC`) and as Python's frames have it.
 bool is_garbage_collection(std::string_view name);

@@ -249,7 +249,7 @@ void find_what_is_done(const analyses::Activities& activities, FindingFacts& fac
         facts.has_embedding_tables || name.find("split_embedding") != std::string_view::npos;
     facts.has_ddp = facts.has_ddp || name.find("DistributedDataParallel") != std::string_view::npos;
   }
-  facts.has_blocking_launches = analyses::launches_block(trace);
+  facts.has_blocking_launches = !analyses::blocking_launches(trace).empty();
   std::vector<TrackId> streams;
   for (const DeviceLink* const link : activities) {
     const TrackId stream = trace.events().track(link->activity);

@@ -71,8 +71,7 @@ std::string of_allocation(const FindingFacts& facts, const IdlePart& part, std::
   for (const std::string_view search : {"cudnn_convolution", "miopen_convolution"}) {
     if (has(part.largest.op, search) && waits_for_events) {
       return "the library tries algorithms for each new size of a convolution, and needs memory "
-             "for "
-             "that: keep sizes the same, or set torch.backends.cudnn.benchmark = False";
+             "for that: keep sizes the same, or set torch.backends.cudnn.benchmark = False";
     }
   }
   if (has(mostly_in(part), "Async")) {
@@ -82,8 +81,7 @@ std::string of_allocation(const FindingFacts& facts, const IdlePart& part, std::
   for (const std::string_view segment : {"MemCreate", "MemMap", "MemUnmap", "MemSetAccess"}) {
     if (has(mostly_in(part), segment)) {
       return "segments grow and shrink in the loop (expandable_segments): the memory is nearly "
-             "full, "
-             "so use a smaller batch, and no empty_cache() in the loop";
+             "full, so use a smaller batch, and no empty_cache() in the loop";
     }
   }
   if (is_of_intel(facts)) {
@@ -96,8 +94,7 @@ std::string of_allocation(const FindingFacts& facts, const IdlePart& part, std::
 std::string of_waits(const FindingFacts& facts, std::string_view usual) {
   if (facts.has_blocking_launches) {
     return "each launch waits for its kernel, as with CUDA_LAUNCH_BLOCKING=1: unset that, it is "
-           "for "
-           "finding errors";
+           "for finding errors";
   }
   if (is_of_intel(facts)) {
     return "take synchronizations out of the loop: torch.xpu.synchronize(), timers that call it; "

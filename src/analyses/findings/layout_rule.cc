@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,23 +33,15 @@ bool is_layout_conversion(std::string_view kernel) {
 std::optional<Finding> layout_conversions(const FindingFacts& facts) {
   if (!facts.device) return std::nullopt;
   const Events& events = facts.trace.events();
-  std::vector<bool> is_known;
-  std::vector<bool> is_one;
+  std::unordered_map<StringId, bool> names;  // whether each is one
   std::int64_t all_ns = 0;
   std::vector<EventId> kernels;
   EventId longest = EventId::none;
   for (const DeviceLink* const link : facts.activities) {
     if (facts.trace.kind(link->activity) != EventKind::kernel) continue;
-    const std::size_t name = index(events.name(link->activity));
-    if (name >= is_known.size()) {
-      is_known.resize(name + 1);
-      is_one.resize(name + 1);
-    }
-    if (!is_known[name]) {
-      is_known[name] = true;
-      is_one[name] = is_layout_conversion(facts.trace.name(link->activity));
-    }
-    if (!is_one[name]) continue;
+    const auto [name, is_new] = names.try_emplace(events.name(link->activity), false);
+    if (is_new) name->second = is_layout_conversion(facts.trace.name(link->activity));
+    if (!name->second) continue;
     kernels.push_back(link->activity);
     add_bounded(all_ns, events.duration_ns(link->activity));
     const bool is_longer = longest == EventId::none ||

@@ -87,10 +87,9 @@ std::optional<IdleCause> cause_of_overhead(std::string_view name) {
 }  // namespace
 
 HostCauses::HostCauses(const Trace& trace, const StepRules& rules)
-    : trace_(trace), rules_(rules), runtime_(trace) {
+    : trace_(trace), rules_(rules), runtime_(trace), blocking_(blocking_launches(trace)) {
   classify_names();
   find_copies();
-  if (launches_block(trace)) find_blocking_launches();
   find_repeated();
   if (const auto part = sliced_part(trace); part && part->begins_later) {
     compiles_once_ = allocates_once_ = false;
@@ -143,17 +142,6 @@ void HostCauses::classify_names() {
         : is_optimizer_on_cpu(name)                        ? Name::needs_results
                                                            : Name::plain);
   }
-}
-
-void HostCauses::find_blocking_launches() {
-  const Events& events = trace_.events();
-  for (const DeviceLink& link : links_of(trace_).placed_work()) {
-    if (link.launch == EventId::none || trace_.kind(link.activity) != EventKind::kernel) continue;
-    if (events.end_ns(link.activity) <= events.end_ns(link.launch)) {
-      blocking_.push_back(link.launch);
-    }
-  }
-  std::ranges::sort(blocking_);
 }
 
 /// What is in the first of several steps only, and which setup is not.

@@ -66,7 +66,6 @@ class HostCauses {
 
   void classify_names();
   void find_copies();
-  void find_blocking_launches();
   void find_repeated();
   void find_decided();
   void find_overheads();
@@ -80,11 +79,11 @@ class HostCauses {
   const Trace& trace_;
   const StepRules& rules_;
   mutable RuntimeCalls runtime_;
-  std::vector<Name> frames_;  // by StringId, of Python frames
-  std::vector<Name> ranges_;  // the same of all other ranges
+  const std::vector<EventId> blocking_;  // sorted: launches that return after their kernels
+  std::vector<Name> frames_;             // by StringId, of Python frames
+  std::vector<Name> ranges_;             // the same of all other ranges
   /// A call that waits for a copy, and one that began the copy.
   std::unordered_map<EventId, EventId> waits_for_copies_;
-  std::vector<EventId> blocking_;        // sorted: launches that return after their kernels
   std::vector<EventId> allocating_;      // sorted: operators that allocate
   std::vector<EventId> first_calls_;     // sorted
   bool compiles_once_ = false;           // compilation is in the first of several steps only

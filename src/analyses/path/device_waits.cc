@@ -78,7 +78,7 @@ class CallWaits {
       : trace_(trace), events_(trace.events()), order_(order), rows_(trace), calls_(trace) {}
 
   std::vector<DeviceWait> run() && {
-    const bool with_kernels = launches_block(trace_);
+    const bool with_kernels = !blocking_launches(trace_).empty();
     std::unordered_map<EventId, std::uint32_t> copies;  // by call: the last copy that it began
     for (std::uint32_t work = 0; work < order_.work.size(); ++work) {
       const DeviceLink& link = order_.work[work];

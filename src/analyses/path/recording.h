@@ -22,8 +22,8 @@
 namespace tbtrace::analyses {
 
 /// What the graph is made from.
-inline constexpr ArgumentSet kPathArguments = {
-    ArgumentGroup::placement, ArgumentGroup::synchronization, ArgumentGroup::autograd};
+inline constexpr ArgumentSet kPathArguments = {ArgumentGroup::synchronization,
+                                               ArgumentGroup::autograd};
 
 /// How near the replay without a change is to the recording, of all steps, also if some are chosen.
 /// Each step is replayed with the delays of the other steps.

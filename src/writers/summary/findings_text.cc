@@ -74,11 +74,11 @@ std::string beside_text(const TraceSummary& summary) {
   for (const GpuUse& gpu : summary.gpus) longest = std::max(longest, gpu.window_ns);
   const bool is_small = longest > 0 && share(longest, summary.run.window_ns) < kMost;
   if (!is_small || summary.steps.has_steps()) return {};
-  return "From its first to its last activity, the " +
-         std::string(report::device_word(summary.run.device_type)) + " was there for " +
-         cell("time_ns", longest) + " of " + cell("time_ns", summary.run.window_ns) +
-         "; findings are about that time. What the host did before and after, tbtrace ops and "
-         "tbtrace lines show.";
+  return "The " + std::string(report::device_word(summary.run.device_type)) +
+         "'s first and last activity are " + cell("time_ns", longest) +
+         " apart, in a recording of " + cell("time_ns", summary.run.window_ns) +
+         "; findings are about that time. tbtrace ops and tbtrace lines show what the host did "
+         "before and after.";
 }
 
 /// The first figure is what the others add up to, of the finding about all idle time.

@@ -23,6 +23,15 @@ constexpr int kSteps = 5;
 /// Steps of 100 us in which a device computes for 20 us and copies for 30 us.
 class CopyingSteps : public PathTrace {
  public:
+  /// Calls `fill(start)` for each of them.
+  template <typename Fill>
+  void each(Fill fill) {
+    for (int number = 0; number < kSteps; ++number) {
+      step(number, number * kStep, kStep);
+      fill(number * kStep);
+    }
+  }
+
   void copy(std::int64_t launched, std::int64_t start, std::int64_t launch_duration) {
     ++correlation_;
     fixtures::add(builder_, {.category = "cuda_runtime",
@@ -57,13 +66,11 @@ class CopyingSteps : public PathTrace {
 
 TEST(StepReplay, WorkBesideTheHostGainsNothing) {
   CopyingSteps steps;
-  for (int number = 0; number < kSteps; ++number) {
-    const std::int64_t start = number * kStep;
-    steps.step(number, start, kStep);
+  steps.each([&](std::int64_t start) {
     steps.op("aten::mul", start, kStep);
     steps.kernel(start + 5'000, start + 10'000, 20'000);
     steps.copy(start + 30'000, start + 40'000, 2'000);
-  }
+  });
   const Finding found = steps.finding();
   EXPECT_DOUBLE_EQ(found.share, kSteps * 30.0 / (4 * 100 + 60));
   EXPECT_EQ(found.gain_ns, 0);
@@ -73,14 +80,12 @@ TEST(StepReplay, WorkBesideTheHostGainsNothing) {
 
 TEST(StepReplay, WorkThatTheHostWaitsForGainsItsTime) {
   CopyingSteps steps;
-  for (int number = 0; number < kSteps; ++number) {
-    const std::int64_t start = number * kStep;
-    steps.step(number, start, kStep);
+  steps.each([&](std::int64_t start) {
     steps.op("aten::mul", start, 50'000);
     steps.kernel(start + 5'000, start + 10'000, 20'000);
     steps.op("aten::copy_", start + 50'000, kStep - 50'000);
     steps.copy(start + 52'000, start + 55'000, 34'000);  // returns a microsecond after the copy
-  }
+  });
   const Finding found = steps.finding();
   EXPECT_EQ(found.gain_ns, kCopy);
   EXPECT_THAT(found.gain_how, Not(HasSubstr("replay")));
@@ -89,13 +94,11 @@ TEST(StepReplay, WorkThatTheHostWaitsForGainsItsTime) {
 /// The replay takes it as the thread's own work, but it may be a wait for the copy.
 TEST(StepReplay, TimeWithoutRangesIsNoLimit) {
   CopyingSteps steps;
-  for (int number = 0; number < kSteps; ++number) {
-    const std::int64_t start = number * kStep;
-    steps.step(number, start, kStep);
+  steps.each([&](std::int64_t start) {
     steps.op("aten::mul", start, 45'000);
     steps.kernel(start + 5'000, start + 10'000, 20'000);
     steps.copy(start + 30'000, start + 40'000, 2'000);
-  }
+  });
   const Finding found = steps.finding();
   EXPECT_EQ(found.gain_ns, kCopy);
   EXPECT_THAT(found.gain_how, Not(HasSubstr("replay")));
@@ -104,27 +107,23 @@ TEST(StepReplay, TimeWithoutRangesIsNoLimit) {
 /// Also where it is an annotation: a thread that loads data works.
 TEST(StepReplay, TheDataLoaderIsALimit) {
   CopyingSteps steps;
-  for (int number = 0; number < kSteps; ++number) {
-    const std::int64_t start = number * kStep;
-    steps.step(number, start, kStep);
+  steps.each([&](std::int64_t start) {
     steps.load(start, 55'000);
     steps.op("aten::mul", start + 55'000, 45'000);
     steps.kernel(start + 56'000, start + 60'000, 20'000);
     steps.copy(start + 62'000, start + 68'000, 2'000);
-  }
+  });
   EXPECT_EQ(steps.finding().gain_ns, 0);
 }
 
 /// A device that is busy limits the steps, whatever its launches look like.
 TEST(StepReplay, BusyDeviceGainsWhatItsWorkTakes) {
   CopyingSteps steps;
-  for (int number = 0; number < kSteps; ++number) {
-    const std::int64_t start = number * kStep;
-    steps.step(number, start, kStep);
+  steps.each([&](std::int64_t start) {
     steps.op("aten::mul", start, kStep);
     steps.kernel(start, start + 1'000, 69'000);
     steps.copy(start + 60'000, start + 70'000, 2'000);
-  }
+  });
   EXPECT_EQ(steps.finding().gain_ns, kCopy);
 }
 

@@ -161,39 +161,29 @@ TEST(IterationFacts, OfChunksOfAPromptAreThoseOfTheTarget) {
             "prefill(8192) prefill(8192) prefill(8192) prefill(8192) prefill(8192)");
 }
 
-TEST(IterationFacts, OfADraftInAStepOfTheProfilerAreThoseOfTheTarget) {
+/// Of a step of the profiler with two iterations in it.
+IterationFacts facts_of_both(std::string_view one, std::string_view other) {
   TraceBuilder builder;
   add(builder,
       {.category = "user_annotation", .name = "ProfilerStep#3", .start = 0, .duration = 100});
-  add(builder,
-      {.category = "user_annotation", .name = "step[DECODE bs=4]", .start = 10, .duration = 20});
-  add(builder, {.category = "user_annotation",
-                .name = "step[TARGET_VERIFY bs=4 g_sq=16]",
-                .start = 40,
-                .duration = 20});
+  add(builder, {.category = "user_annotation", .name = one, .start = 10, .duration = 20});
+  add(builder, {.category = "user_annotation", .name = other, .start = 40, .duration = 20});
   const Trace trace = finished(builder);
-  const std::vector<IterationFacts> facts = facts_of_steps(trace, step_breakdown(trace).steps);
-  ASSERT_EQ(facts.size(), 1);
-  EXPECT_EQ(facts[0].kind, IterationKind::decode);
-  EXPECT_EQ(facts[0].tokens, 16);
+  return facts_of_steps(trace, step_breakdown(trace).steps).at(0);
+}
+
+TEST(IterationFacts, OfADraftInAStepOfTheProfilerAreThoseOfTheTarget) {
+  const IterationFacts facts =
+      facts_of_both("step[DECODE bs=4]", "step[TARGET_VERIFY bs=4 g_sq=16]");
+  EXPECT_EQ(facts.kind, IterationKind::decode);
+  EXPECT_EQ(facts.tokens, 16);
 }
 
 TEST(IterationFacts, OfSeveralIterationsInAStepAreAddedUp) {
-  TraceBuilder builder;
-  add(builder,
-      {.category = "user_annotation", .name = "ProfilerStep#3", .start = 0, .duration = 100});
-  add(builder,
-      {.category = "user_annotation", .name = "step[DECODE bs=4]", .start = 10, .duration = 20});
-  add(builder, {.category = "user_annotation",
-                .name = "step[EXTEND bs=4 toks=100]",
-                .start = 40,
-                .duration = 20});
-  const Trace trace = finished(builder);
-  const std::vector<IterationFacts> facts = facts_of_steps(trace, step_breakdown(trace).steps);
-  ASSERT_EQ(facts.size(), 1);
-  EXPECT_EQ(facts[0].kind, IterationKind::unknown);
-  EXPECT_EQ(facts[0].requests, 4);
-  EXPECT_EQ(facts[0].tokens, 104);
+  const IterationFacts facts = facts_of_both("step[DECODE bs=4]", "step[EXTEND bs=4 toks=100]");
+  EXPECT_EQ(facts.kind, IterationKind::unknown);
+  EXPECT_EQ(facts.requests, 4);
+  EXPECT_EQ(facts.tokens, 104);
 }
 
 }  // namespace

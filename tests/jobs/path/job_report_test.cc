@@ -116,7 +116,7 @@ TEST_F(JobReportTest, PathGoesThroughTheRankThatComesLast) {
   EXPECT_EQ(first[column("name")], Cell("work"));
   EXPECT_EQ(first[column("on_path_ns")], Cell(kSteps * std::int64_t{6'000'000}));
   for (const std::vector<Cell>& row : rows.rows) {
-    // What rank 0 waits in its part is no work.
+    // The wait of rank 0 in its part does not count as work.
     if (row[column("name")] != Cell("gloo:all_reduce")) continue;
     EXPECT_EQ(row[column("total_ns")], Cell(kSteps * kTransfer));
   }
